@@ -1,0 +1,11 @@
+"""Attentions: where to look."""
+
+from regard.attention.base import Attention, Content
+from regard.attention.choose import Hard, Soft
+from regard.attention.content import Additive, Concat, Dot, General, ScaledDot
+from regard.attention.multihead import MultiHead, SelfAttention
+
+__all__ = [
+    "Additive", "Attention", "Concat", "Content", "Dot", "General", "Hard", "MultiHead",
+    "ScaledDot", "SelfAttention", "Soft",
+]

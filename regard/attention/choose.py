@@ -1,0 +1,37 @@
+"""How an attention chooses among its scores: softly, or one place at a time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.distributions import Categorical
+from torch.nn import functional as F
+
+
+class Chosen(NamedTuple):
+    """Weights over the source, and the log probability of having sampled them."""
+
+    weights: Float[Tensor, "batch width source"]
+    log_prob: Float[Tensor, "batch width"] | None
+
+
+class Soft(nn.Module):
+    """Every place a little: a = softmax(e) (Bahdanau et al., 2015)."""
+
+    def forward(self, scores: Float[Tensor, "batch width source"]) -> Chosen:
+        return Chosen(scores.softmax(-1), None)
+
+
+class Hard(nn.Module):
+    """One place: s ~ Multinoulli(softmax(e)) in training, argmax in use (Xu et al., 2015, 4.1).
+
+    The sampled place passes no gradient to the scores; `log_prob` does, through REINFORCE.
+    """
+
+    def forward(self, scores: Float[Tensor, "batch width source"]) -> Chosen:
+        places = Categorical(logits=scores) if self.training else None
+        place = scores.argmax(-1) if places is None else places.sample()
+        weights = F.one_hot(place, scores.shape[-1]).to(scores.dtype)
+        return Chosen(weights, None if places is None else places.log_prob(place))

@@ -1,0 +1,12 @@
+"""Decoders: what is said next."""
+
+from regard.decoders.attend_first import AttendFirst
+from regard.decoders.base import Bridge, Decoded, Decoder
+from regard.decoders.plain import Plain
+from regard.decoders.step_first import InputFeeding, StepFirst
+from regard.decoders.transformer import DecoderLayer, TransformerDecoder
+
+__all__ = [
+    "AttendFirst", "Bridge", "Decoded", "Decoder", "DecoderLayer", "InputFeeding", "Plain",
+    "StepFirst", "TransformerDecoder",
+]

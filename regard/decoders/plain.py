@@ -1,0 +1,34 @@
+"""The decoder without attention: all it knows of the source is one vector."""
+
+from __future__ import annotations
+
+from jaxtyping import Int
+from torch import Tensor
+
+from regard.blocks import Embedding
+from regard.decoders.base import Bridge, Decoded, Decoder
+from regard.memory import Memory, Step
+from regard.recurrent import Recurrent, RecurrentState
+
+
+class Plain(Decoder):
+    """s_i = f(s_{i-1}, y_{i-1}), s_0 from the summary (Sutskever et al., 2014)."""
+
+    def __init__(self, embedding: Embedding, cell: Recurrent, *, summary: int) -> None:
+        super().__init__()
+        self.embedding, self.cell, self.bridge = embedding, cell, Bridge(summary, cell)
+        self.dim = cell.dim
+
+    def prepare(self, memory: Memory) -> RecurrentState:
+        return self.bridge(memory.summary)  # type: ignore[no-any-return]
+
+    def start(self, source: RecurrentState) -> RecurrentState:
+        return source
+
+    def step(self, token: Int[Tensor, " rows"], state: RecurrentState, source: RecurrentState) -> Step:  # noqa: ARG002, E501
+        output, state = self.cell.step(self.embedding(token[:, None])[:, 0], state)
+        return Step(output, state)
+
+    def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
+        outputs, _, _ = self.cell(self.embedding(tokens), None, self.prepare(memory))
+        return Decoded(outputs)

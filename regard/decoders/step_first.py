@@ -1,0 +1,98 @@
+"""Luong's order: step, look with the new state, then say."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from regard.attention.base import Attention
+from regard.blocks import Embedding
+from regard.decoders.attend_first import Looking, Source
+from regard.decoders.base import Bridge, Decoded, Decoder, gathered
+from regard.dropout import Dropout
+from regard.memory import Memory, Read, Step
+from regard.recurrent import Recurrent
+
+
+class StepFirst(Decoder):
+    """s_i = f(s_{i-1}, y_{i-1}), c_i = attend(s_i), o_i = tanh(W [c_i; s_i]) (Luong et al., 2015).
+
+    No step needs another's look, so training runs the recurrence fused and all looks at once.
+    """
+
+    def __init__(
+        self, embedding: Embedding, cell: Recurrent, attention: Attention, *, memory: int,
+        summary: int, dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.embedding, self.cell, self.attention = embedding, cell, attention
+        self.bridge = Bridge(summary, cell)
+        self.combine = nn.Linear(memory + cell.dim, cell.dim, bias=False)
+        self.dropout = Dropout(dropout)
+        self.dim = cell.dim
+
+    def prepare(self, memory: Memory) -> Source:
+        return Source(self.attention.keys(memory), self.bridge(memory.summary))
+
+    def start(self, source: Source) -> Looking:
+        return Looking(source.first, self.attention.start(source.keys))
+
+    def step(self, token: Int[Tensor, " rows"], state: Looking, source: Source) -> Step:
+        hidden, cell = self.cell.step(self.embedding(token[:, None])[:, 0], state.cell)
+        read = self.attention(hidden, source.keys, state.attention)
+        return Step(self._combined(read, hidden), Looking(cell, read.state), read)
+
+    def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
+        source = self.prepare(memory)
+        hidden, _, _ = self.cell(self.embedding(tokens), None, source.first)
+        # Every time step is a row of its sentence, just as every hypothesis is in a beam.
+        read = self.attention(hidden.flatten(0, 1), source.keys, self.attention.start(source.keys))
+        outputs = self._combined(read, hidden.flatten(0, 1)).unflatten(0, tokens.shape)
+        by_time = [None if x is None else x.unflatten(0, tokens.shape)
+                   for x in (read.weights, read.log_prob)]
+        return Decoded(outputs, *by_time)
+
+    def _combined(self, read: Read, hidden: Float[Tensor, "rows dim"]) -> Float[Tensor, "rows dim"]:
+        together = torch.cat([read.context, hidden], -1)
+        return self.dropout(self.combine(together).tanh())  # type: ignore[no-any-return]
+
+
+class Fed(NamedTuple):
+    """The state with input feeding: the last attentional vector goes in with the next symbol."""
+
+    looking: Looking
+    output: Float[Tensor, "rows dim"]
+
+
+class InputFeeding(StepFirst):
+    """s_i = f(s_{i-1}, [y_{i-1}; o_{i-1}]), else as StepFirst (Luong et al., 2015, 3.3).
+
+    The cell's inputs are the embedding's size plus the cell's own.
+    """
+
+    def start(self, source: Source) -> Fed:  # type: ignore[override]
+        hidden = source.first[-1][0]
+        return Fed(super().start(source), torch.zeros_like(hidden))
+
+    def step(self, token: Int[Tensor, " rows"], state: Fed, source: Source) -> Step:  # type: ignore[override]
+        return self._fed(self.embedding(token[:, None])[:, 0], state, source)
+
+    def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
+        source = self.prepare(memory)
+        state = self.start(source)
+        outputs: list[Tensor] = []
+        reads: list[Read] = []
+        for embedded in self.embedding(tokens).unbind(1):
+            output, state, read = self._fed(embedded, state, source)
+            outputs.append(output)
+            reads.append(read)
+        return gathered(torch.stack(outputs, 1), reads)
+
+    def _fed(self, embedded: Float[Tensor, "rows embed"], state: Fed, source: Source) -> Step:
+        hidden, cell = self.cell.step(torch.cat([embedded, state.output], -1), state.looking.cell)
+        read = self.attention(hidden, source.keys, state.looking.attention)
+        output = self._combined(read, hidden)
+        return Step(output, Fed(Looking(cell, read.state), output), read)

@@ -1,0 +1,60 @@
+"""Sampling: every symbol is drawn, each sentence from its own stream of random numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from regard.search.greedy import follow
+from regard.search.scorer import Hypothesis, Scorer, Symbols
+
+
+def sample(
+    scorer: Scorer, source: Any, *, symbols: Symbols, limits: Int[Tensor, " sentence"],
+    seeds: list[int], temperature: float = 1.0, top_k: int | None = None,
+    top_p: float | None = None, prefix: Int[Tensor, "sentence prefix"] | None = None,
+) -> list[Hypothesis]:
+    """y_t ~ p(y | y_<t)^(1/temperature), within the top k symbols or the top p of the mass.
+
+    `seeds` has one number per sentence: a sample does not depend on the batch around it.
+    Nucleus (top-p) sampling: Holtzman et al., 2020.
+    """
+    _check(temperature, top_k, top_p)
+    longest = int(limits.max()) + 1
+    streams = [np.random.Generator(np.random.Philox(key=seed % 2**64)) for seed in seeds]
+    # Enough numbers for the longest sentence; a stream's start does not depend on how many.
+    chances = torch.from_numpy(np.stack([s.random(longest) for s in streams])).to(limits.device)
+
+    def draw(log_prob: Float[Tensor, "sentence vocab"], step: int, live: Tensor) -> Tensor:
+        ordered, symbol = (log_prob.double() / temperature).sort(dim=-1, descending=True)
+        mass = trimmed(ordered.softmax(-1), top_k, top_p).cumsum(-1)
+        place = (mass < chances[live, step, None] * mass[:, -1:]).sum(-1, keepdim=True)
+        return symbol.gather(1, place)[:, 0]
+
+    return follow(scorer, source, draw, symbols=symbols, limits=limits, prefix=prefix)
+
+
+def trimmed(
+    probabilities: Float[Tensor, "sentence vocab"], top_k: int | None, top_p: float | None
+) -> Float[Tensor, "sentence vocab"]:
+    """Falling probabilities with 0 for all that stand behind the top k or beyond the mass p."""
+    if top_k is not None:
+        probabilities = probabilities.clone()
+        probabilities[:, top_k:] = 0
+    if top_p is not None:
+        before = probabilities.cumsum(-1) - probabilities
+        probabilities = probabilities.masked_fill(before >= top_p * probabilities.sum(-1, True), 0)
+    return probabilities
+
+
+def _check(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    if temperature <= 0:
+        raise ValueError(f"temperature: wanted a number above 0, got {temperature}")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k: wanted 1 or more, got {top_k}")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"top_p: wanted a share above 0 and up to 1, got {top_p}")

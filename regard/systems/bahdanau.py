@@ -1,0 +1,45 @@
+"""Neural machine translation by jointly learning to align and translate.
+
+A bidirectional encoder annotates every source position; the decoder looks before each step:
+    e_ij = v . tanh(W s_{i-1} + U h_j),  a_i = softmax(e_i),  c_i = sum_j a_ij h_j,
+    s_i = f(s_{i-1}, [y_{i-1}; c_i]),  p(y_i) = softmax(W_o tanh(W_r [s_i; y_{i-1}; c_i])).
+
+Bahdanau, Cho and Bengio, ICLR 2015, https://arxiv.org/abs/1409.0473.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from regard.attention.choose import Hard, Soft
+from regard.attention.content import Additive
+from regard.blocks import Embedding
+from regard.decoders.attend_first import AttendFirst
+from regard.encoders.rnn import RecurrentEncoder
+from regard.heads import Categorical
+from regard.model import Seq2Seq
+from regard.recurrent import CELLS
+
+
+def bahdanau(
+    source_vocab: int, target_vocab: int, *, cell: Literal["gru", "lstm", "rnn"] = "gru",
+    embedding: int = 256, encoder: int = 256, decoder: int = 512, attention: int = 256,
+    readout: int = 256, encoder_layers: int = 1, decoder_layers: int = 1, dropout: float = 0.2,
+    choice: Literal["soft", "hard"] = "soft", tied: bool = False,
+) -> Seq2Seq:
+    """RNNsearch: `encoder` units in each direction, `decoder` units, additive attention."""
+    source = Embedding(source_vocab, embedding, dropout=dropout)
+    target = Embedding(target_vocab, embedding, dropout=dropout)
+    reader = RecurrentEncoder(
+        source, CELLS[cell](embedding, encoder, layers=encoder_layers, bidirectional=True,
+                            dropout=dropout),
+    )
+    looking = Additive(decoder, reader.dim, dim=attention,
+                       choice=Hard() if choice == "hard" else Soft())
+    writer = AttendFirst(
+        target, CELLS[cell](embedding + reader.dim, decoder, layers=decoder_layers,
+                            dropout=dropout),
+        looking, memory=reader.dim, summary=reader.summary, dim=readout, dropout=dropout,
+    )
+    head = Categorical(readout, target_vocab, tied=target if tied else None)
+    return Seq2Seq(reader, writer, head)

@@ -1,0 +1,43 @@
+"""Effective approaches to attention-based neural machine translation.
+
+The decoder steps, looks with its new state, and combines what it sees with what it knows:
+    s_t = f(s_{t-1}, y_{t-1} [; o_{t-1}]),  a_t = softmax(score(s_t, h_j)),
+    o_t = tanh(W_c [c_t; s_t]),  score: dot s.h, general s.Wh, concat v.tanh(W[s; h]).
+
+Luong, Pham and Manning, EMNLP 2015, https://arxiv.org/abs/1508.04025.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from regard.attention.base import Content
+from regard.attention.content import Concat, Dot, General, ScaledDot
+from regard.blocks import Embedding
+from regard.decoders.step_first import InputFeeding, StepFirst
+from regard.encoders.rnn import RecurrentEncoder
+from regard.heads import Categorical
+from regard.model import Seq2Seq
+from regard.recurrent import CELLS
+
+
+def luong(
+    source_vocab: int, target_vocab: int, *, cell: Literal["lstm", "gru", "rnn"] = "lstm",
+    score: Literal["dot", "general", "concat", "scaled"] = "general", input_feeding: bool = True,
+    embedding: int = 256, dim: int = 512, layers: int = 2, dropout: float = 0.2,
+    tied: bool = False,
+) -> Seq2Seq:
+    """Global attention of Luong: a deep encoder and decoder of `dim` units."""
+    scores: dict[str, Content] = {
+        "dot": Dot(), "scaled": ScaledDot(), "general": General(dim, dim), "concat": Concat(dim, dim)
+    }
+    source = Embedding(source_vocab, embedding, dropout=dropout)
+    target = Embedding(target_vocab, embedding, dropout=dropout)
+    reader = RecurrentEncoder(source, CELLS[cell](embedding, dim, layers=layers, dropout=dropout))
+    kind = InputFeeding if input_feeding else StepFirst
+    inputs = embedding + dim if input_feeding else embedding
+    writer = kind(
+        target, CELLS[cell](inputs, dim, layers=layers, dropout=dropout), scores[score],
+        memory=reader.dim, summary=reader.summary, dropout=dropout,
+    )
+    return Seq2Seq(reader, writer, Categorical(dim, target_vocab, tied=target if tied else None))

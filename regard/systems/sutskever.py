@@ -1,0 +1,31 @@
+"""Sequence to sequence learning with neural networks: no attention, one vector in between.
+
+    v = last state of the encoder,  s_t = f(s_{t-1}, y_{t-1}), s_0 from v,  p(y_t) = softmax(W s_t).
+
+Sutskever, Vinyals and Le, NeurIPS 2014, https://arxiv.org/abs/1409.3215.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from regard.blocks import Embedding
+from regard.decoders.plain import Plain
+from regard.encoders.rnn import RecurrentEncoder
+from regard.heads import Categorical
+from regard.model import Seq2Seq
+from regard.recurrent import CELLS
+
+
+def sutskever(
+    source_vocab: int, target_vocab: int, *, cell: Literal["lstm", "gru", "rnn"] = "lstm",
+    embedding: int = 256, dim: int = 512, layers: int = 2, dropout: float = 0.2,
+    tied: bool = False,
+) -> Seq2Seq:
+    """A deep encoder whose last state starts a deep decoder."""
+    source = Embedding(source_vocab, embedding, dropout=dropout)
+    target = Embedding(target_vocab, embedding, dropout=dropout)
+    reader = RecurrentEncoder(source, CELLS[cell](embedding, dim, layers=layers, dropout=dropout))
+    writer = Plain(target, CELLS[cell](embedding, dim, layers=layers, dropout=dropout),
+                   summary=reader.summary)
+    return Seq2Seq(reader, writer, Categorical(dim, target_vocab, tied=target if tied else None))

@@ -1,0 +1,52 @@
+"""Trees of tensors: map, select, repeat and join over nested tuples, named tuples and dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import torch
+from torch import Tensor
+
+Tree = TypeVar("Tree")
+
+
+def map(function: Callable[..., Any], tree: Tree, *others: Tree) -> Tree:  # noqa: A001
+    """Apply `function` to each tensor (and to its like in `others`); the rest stays as it is."""
+    value: Any = tree
+    if isinstance(value, Tensor):
+        return cast(Tree, function(value, *others))
+    if isinstance(value, dict):
+        return cast(Tree, {k: map(function, v, *(o[k] for o in others)) for k, v in value.items()})  # type: ignore[index]
+    if isinstance(value, tuple):
+        parts = [map(function, *branch) for branch in zip(value, *others, strict=True)]  # type: ignore[arg-type]
+        named = type(value) is not tuple
+        return cast(Tree, type(value)(*parts) if named else tuple(parts))
+    return tree
+
+
+def leaves(tree: Any) -> list[Tensor]:
+    """All tensors of a tree, in order."""
+    found: list[Tensor] = []
+    map(lambda leaf: found.append(leaf) or leaf, tree)  # type: ignore[func-returns-value]
+    return found
+
+
+def select(tree: Tree, rows: Tensor) -> Tree:
+    """The given rows of every tensor."""
+    return map(lambda leaf: leaf.index_select(0, rows), tree)
+
+
+def repeat(tree: Tree, times: int) -> Tree:
+    """Every row `times` times, the copies of one row standing together."""
+    return map(lambda leaf: leaf.repeat_interleave(times, dim=0), tree)
+
+
+def join(trees: list[Tree]) -> Tree:
+    """The rows of several trees of one shape, one after the other."""
+    return map(lambda *parts: torch.cat(parts), trees[0], *trees[1:])
+
+
+def rows(tree: Any) -> int:
+    """How many rows the tensors of a tree have."""
+    return leaves(tree)[0].shape[0]
