@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from regard.tasks.base import Task
+    from regard.tasks.base import Trained
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "load"]
 
 
-def load(folder: str | Path) -> Task:
+def load(folder: str | Path) -> Trained:
     """Read a trained model from its folder; nothing in the folder is ever executed."""
     from regard.tasks.folder import load as load_task  # torch is slow to import; wait until needed
 

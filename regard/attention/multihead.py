@@ -15,6 +15,7 @@ from regard.dropout import Dropout
 from regard.memory import Keys, Memory, Read, State
 
 Heads = Float[Tensor, "batch head width dim"]
+Seen = Float[Tensor, "batch head source dim"]
 
 
 class MultiHead(Attention):
@@ -82,7 +83,7 @@ class SelfAttention(nn.Module):
 
 
 def attend(
-    queries: Heads, keys: Heads, values: Heads, mask: Tensor | None, dropout: Dropout
+    queries: Heads, keys: Seen, values: Seen, mask: Tensor | None, dropout: Dropout
 ) -> tuple[Heads, Tensor | None]:
     """softmax(Q K^T / sqrt(d)) V by the fused kernel, or openly where the weights are needed."""
     if not weights_are_wanted() and not (dropout.training and dropout.p):

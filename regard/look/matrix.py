@@ -19,7 +19,7 @@ _TITLE = 0.4
 _GAP = 0.08
 _LAYER_LABEL = 0.65
 _HEAD_LABEL = 0.28
-_CAPTION = 0.35
+_CAPTION, _CAPTION_WIDTH = 0.35, 1.6
 _BAR = 0.7
 
 
@@ -67,22 +67,13 @@ def heads(
     grid_width, grid_height = weights.shape[1] * (wide + _GAP), weights.shape[0] * (tall + _GAP)
     plan = _Plan(source, target, largest=max(0.13, grid_height / len(target)))
     left = _MARGIN + _LAYER_LABEL
-    mean_left = left + grid_width + 0.35 + plan.beside
+    mean_left = left + max(grid_width, _CAPTION_WIDTH) + 0.35 + plan.beside
     top = _MARGIN + (_TITLE if title else 0.0) + max(plan.above, _HEAD_LABEL)
     bottom = top + max(grid_height, plan.height) + _CAPTION + _MARGIN
     figure = _page(mean_left + plan.width + plan.after, bottom, title, theme)
-    ceiling = _ceiling(weights)
-    best = sharpest(weights)
-    for layer, head in np.ndindex(weights.shape[:2]):
-        x, y = left + head * (wide + _GAP), top + layer * (tall + _GAP)
-        axes = _place(figure, x, y, wide, tall)
-        _draw(axes, weights[layer, head], ceiling, theme)
-        _name(axes, layer, head, theme)
-        if (layer, head) == best:
-            _frame(axes, theme)
-    _caption(figure, left, top + grid_height, _words_on(best), theme.accent)
+    _grid(figure, weights, left, top, theme)
     mean = weights.mean(axis=(0, 1))
-    _tokens_and_bar(figure, plan, mean, mean_left, top, ceiling, theme)
+    _tokens_and_bar(figure, plan, mean, mean_left, top, _ceiling(weights), theme)
     _caption(figure, mean_left, top + plan.height + _GAP, "mean of all heads", theme.ink)
     return figure
 
@@ -116,7 +107,7 @@ class _Plan:
             self.angle = 0
         slope = math.radians(self.angle)
         line = self.points / 72
-        self.above = 0.08 + longest * math.sin(slope) + line * (1.3 if self.angle < 90 else 0.0)
+        self.above = 0.08 + longest * math.sin(slope) + line * (0.0 if self.angle == 90 else 1.0)
         self.after = _MARGIN + max(_BAR, longest * math.cos(slope) if self.angle == 45 else 0.0)
 
     def _longest(self, labels: Sequence[str]) -> float:
@@ -133,7 +124,7 @@ class _Plan:
         axes.set_xticks(
             range(len(self.source)), self.source, rotation=self.angle, rotation_mode="anchor",
             ha="center" if self.angle == 0 else "left",
-            va="bottom" if self.angle < 90 else "center",
+            va="baseline" if self.angle < 90 else "center_baseline",
         )  # fmt: skip
         axes.set_yticks(range(len(self.target)), self.target)
         for text in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
@@ -163,6 +154,27 @@ def _tokens_and_bar(
     bar = figure.colorbar(image, cax=bar_axes, ticks=[0.0, ceiling / 2, ceiling], format="%g")
     bar.outline.set_visible(False)
     bar_axes.tick_params(length=0, pad=3, labelsize=7.5, labelcolor=theme.ink)
+
+
+def _grid(
+    figure: Figure,
+    weights: Float[np.ndarray, "layer head time source"],
+    left: float,
+    top: float,
+    theme: Theme,
+) -> None:
+    """A row of small matrices for each layer, with a frame around the sharpest of all."""
+    wide, tall = _panel(weights.shape)
+    best = sharpest(weights)
+    for layer, head in np.ndindex(weights.shape[:2]):
+        x, y = left + head * (wide + _GAP), top + layer * (tall + _GAP)
+        axes = _place(figure, x, y, wide, tall)
+        _draw(axes, weights[layer, head], _ceiling(weights), theme)
+        _name(axes, layer, head, theme)
+        if (layer, head) == best:
+            _frame(axes, theme)
+    words = f"sharpest: layer {best[0] + 1}, head {best[1] + 1}"
+    _caption(figure, left, top + weights.shape[0] * (tall + _GAP), words, theme.accent)
 
 
 def _draw(
@@ -219,10 +231,6 @@ def _frame(axes: Axes, theme: Theme) -> None:
     for spine in axes.spines.values():
         spine.set_color(theme.accent)
         spine.set_linewidth(2.0)
-
-
-def _words_on(best: tuple[int, int]) -> str:
-    return f"framed: sharpest, layer {best[0] + 1} head {best[1] + 1}"
 
 
 def _ceiling(weights: np.ndarray) -> float:

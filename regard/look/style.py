@@ -45,6 +45,8 @@ _FAMILIES = (
 # Okabe and Ito, "Color Universal Design", 2008: apart for every kind of colour vision.
 _SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5B5B5B")
 
+_SIGNS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
+
 
 def ramp(*colours: str) -> ListedColormap:
     """A map through these colours, in even steps of perceived lightness.
@@ -126,13 +128,9 @@ def printable(token: str, *, longest: int = 24) -> str:
 
 
 def _sign(character: str) -> str:
-    if character == " ":
-        return "␣"
-    if ord(character) < 32:
-        return chr(0x2400 + ord(character))
-    # Lone surrogates and other whitespace either cannot be drawn or cannot be seen.
+    # Control characters, lone surrogates and line ends cannot be seen, or cannot be drawn.
     unseen = unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}
-    return "\N{REPLACEMENT CHARACTER}" if unseen else character
+    return _SIGNS.get(character, "\N{REPLACEMENT CHARACTER}" if unseen else character)
 
 
 def chart(*, width: float, height: float) -> tuple[Figure, Axes]:

@@ -44,7 +44,7 @@ class Metric(ABC):
     @abstractmethod
     def _counts(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
-    ) -> Sequence[Sequence[float]]:
+    ) -> Sequence[Sequence[int | float]]:
         """One row of counts per sentence, from arguments that are known to be sound."""
 
     def _check(self, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> None:

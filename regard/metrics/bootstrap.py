@@ -63,7 +63,7 @@ def interval(
 def paired(
     metric: Metric,
     statistics_a: Float[np.ndarray, "sentence count"],
-    statistics_b: Float[np.ndarray, "sentence count"],
+    statistics_b: Float[np.ndarray, "_ count"],
     *,
     samples: int = 1000,
     seed: int = 1,

@@ -36,10 +36,10 @@ class EditRate(Metric):
 
     def _counts(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
-    ) -> Sequence[Sequence[float]]:
+    ) -> Sequence[Sequence[int | float]]:
         return [self._nearest(*pair) for pair in zip(outputs, references, strict=True)]
 
-    def _nearest(self, output: str, references: Sequence[str]) -> tuple[float, float]:
+    def _nearest(self, output: str, references: Sequence[str]) -> tuple[int, int]:
         said = self.tokens(output)
         wanted = [self.tokens(reference) for reference in references]
         edits, length = min((Levenshtein.distance(each, said), -len(each)) for each in wanted)
@@ -92,7 +92,8 @@ class ExactMatch(Metric):
 
     def scores(self, totals: Float[np.ndarray, "sample count"]) -> Float[np.ndarray, " sample"]:
         """The percentage of each row."""
-        return 100.0 * totals[:, 0] / totals[:, 1]
+        shares: np.ndarray = totals[:, 0] / totals[:, 1]
+        return 100.0 * shares
 
     def signature(self, references: Sequence[Sequence[str]]) -> str:
         """Such as `nrefs:var|unit:sequence|reference:any`."""
@@ -100,7 +101,7 @@ class ExactMatch(Metric):
 
     def _counts(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
-    ) -> Sequence[Sequence[float]]:
+    ) -> Sequence[Sequence[int | float]]:
         return [
             (any(output.split() == reference.split() for reference in each), 1)
             for output, each in zip(outputs, references, strict=True)
@@ -144,11 +145,11 @@ class TokenAccuracy(Metric):
 
     def _counts(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
-    ) -> Sequence[Sequence[float]]:
+    ) -> Sequence[Sequence[int | float]]:
         return [_best_overlap(*pair) for pair in zip(outputs, references, strict=True)]
 
 
-def _best_overlap(output: str, references: Sequence[str]) -> tuple[float, float]:
+def _best_overlap(output: str, references: Sequence[str]) -> tuple[int, int]:
     said = output.split()
     overlaps = []
     for wanted in map(str.split, references):

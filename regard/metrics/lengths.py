@@ -92,7 +92,8 @@ def plot_by_length(rows_by_name: dict[str, list[Row]], metric_name: str) -> "Fig
     axes.set_xlabel("source length (tokens)")
     axes.set_ylabel(metric_name)
     if len(rows_by_name) > 1:
-        axes.legend(frameon=False, labelcolor=style.LIGHT.ink)
+        for text in axes.legend(frameon=False, labelcolor=style.LIGHT.ink).get_texts():
+            text.set(family=style.fonts(), parse_math=False)
     return figure
 
 

@@ -36,9 +36,11 @@ class SacreBleu(Metric):
 
     def _counts(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
-    ) -> Sequence[Sequence[float]]:
+    ) -> Sequence[Sequence[int | float]]:
         streams = _by_stream(references)
-        counts: list[list[float]] = self._scorer()._extract_corpus_statistics(outputs, streams)
+        counts: list[list[int | float]] = self._scorer()._extract_corpus_statistics(
+            outputs, streams
+        )
         return counts
 
 

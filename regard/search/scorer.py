@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -11,6 +11,7 @@ from torch import Tensor
 from regard.memory import State
 
 
+@runtime_checkable
 class Scorer(Protocol):
     """Anything that scores the next symbol: a model, an ensemble, a language model.
 

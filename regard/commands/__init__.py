@@ -1,0 +1,1 @@
+"""One word of the command line, one function."""

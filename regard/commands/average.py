@@ -1,0 +1,43 @@
+"""`regard average`: several checkpoints of one run as one model."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from regard.tasks import folder
+from regard.train import checkpoint, state
+
+
+def average(run: str, last: int | None, best: int | None, output: str) -> None:
+    """Write a new model's folder with the mean of a run's checkpoints."""
+    source, target = Path(run), Path(output)
+    files = checkpoint.listed(source / "checkpoints")
+    if not files:
+        raise ValueError(f"{source}: wanted the output folder of regard train, "
+                         "got one without checkpoints")
+    wanted = files[-last:] if last else _best(files, best or 1)
+    if target.exists():
+        raise ValueError(f"{target}: is there already; choose a new --output")
+    chosen = [checkpoint.read(path) for path in wanted]
+    kind = "ema" if any(name.startswith("ema/") for name in chosen[0].tensors) else "model"
+    target.mkdir(parents=True)
+    for name in (folder.RECIPE, folder.SOURCE, folder.TARGET):
+        if not (source / name).exists():
+            raise ValueError(f"{source / name} is missing: let the training finish once")
+        shutil.copyfile(source / name, target / name)
+    updates = ", ".join(str(checkpoint.update_of(path)) for path in wanted)
+    card = {**folder.read_card(source), "weights": f"average of updates {updates}"}
+    card.pop("validation", None)  # measured on other weights
+    folder.write(target, state.averaged([state.part(each, kind) for each in chosen]), card)
+    print(f"the average of updates {updates} is in {target}")
+
+
+def _best(files: list[Path], count: int) -> list[Path]:
+    ranked = checkpoint.read_facts(files[-1]).get("best", [])
+    by_update = {checkpoint.update_of(path): path for path in files}
+    kept = [by_update[update] for update in ranked if update in by_update]
+    if len(kept) < count:
+        raise ValueError(f"--best: wanted up to {len(kept)}, the number of best checkpoints that "
+                         f"this run kept, got {count}; train with train.average={count} to keep more")
+    return kept[:count]

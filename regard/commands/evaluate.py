@@ -1,0 +1,118 @@
+"""`regard evaluate`: how good a model is, how sure that is, and whether another one is better."""
+
+from __future__ import annotations
+
+import csv
+import json as json_module
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import regard
+from regard.commands.run import asked
+from regard.data import Pairs, as_pairs
+from regard.metrics import Comparison, plot_by_length
+from regard.tasks.evaluate import Evaluation
+from regard.tasks.folder import RECIPE, read_recipe, task_of
+
+
+def evaluate(
+    model: str, data: list[str], against: str | None, metrics: str | None, beam: int | None,
+    penalty: str | None, most: int | None, outputs: str | None, plot: str | None, json: bool,
+) -> None:
+    """Score a model on pairs, alone or against another."""
+    pairs = _pairs(model, data)
+    names = metrics.split(",") if metrics else None
+    found = _evaluated(model, pairs, names, beam, penalty, most)
+    other = _evaluated(against, pairs, names, beam, penalty, most) if against else None
+    tests = found.against(other) if other else {}
+    if outputs:
+        _write(found, Path(outputs))
+    if plot:
+        _plot({model: found} | ({against: other} if against and other else {}), Path(plot))
+    if json:
+        compared = {name: test.__dict__ if hasattr(test, "__dict__") else str(test)
+                    for name, test in tests.items()}
+        print(json_module.dumps({**found.as_dict(), "against": compared}, indent=1))
+        return
+    console = Console(highlight=False)
+    console.print(_scores(found))
+    console.print(_by_length(found))
+    for name, test in tests.items():
+        console.print(_verdict(name, test, model, str(against)))
+
+
+def _evaluated(
+    folder: str, pairs: Pairs, names: list[str] | None, beam: int | None, penalty: str | None,
+    most: int | None,
+) -> Evaluation:
+    translator: Any = regard.load(folder)
+    how = asked(translator.decode, beam=beam, penalty=penalty)
+    result: Evaluation = translator.evaluate(pairs, metrics=names, decode=how, most=most)
+    return result
+
+
+def _pairs(model: str, data: list[str]) -> Pairs:
+    if len(data) == 2:
+        return as_pairs(data)
+    if data[0] in ("valid", "test") and not Path(data[0]).exists():
+        task: Any = task_of(read_recipe(Path(model) / RECIPE))
+        pairs = task.data.valid if data[0] == "valid" else task.data.test
+        if pairs is None:
+            raise ValueError(f"{model}: its recipe names no test part; give a file of pairs")
+        return pairs  # type: ignore[no-any-return]
+    if len(data) > 2:
+        raise ValueError(f"data: wanted one file of pairs or two parallel files, got {len(data)}")
+    return as_pairs(data[0])
+
+
+def _scores(found: Evaluation) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False,
+                  title=f"{len(found.sources):,} questions", title_justify="left")
+    for column in ("metric", "score", "95 % interval", "signature"):
+        table.add_column(column, justify="right" if column == "score" else "left")
+    for name, score in found.scores.items():
+        row = score.interval()
+        table.add_row(name, f"{row.score:.2f}", f"{row.low:.2f} to {row.high:.2f}",
+                      score.signature)
+    return table
+
+
+def _by_length(found: Evaluation) -> Table:
+    name = next(iter(found.scores))
+    table = Table(box=None, header_style="bold", pad_edge=False,
+                  title=f"{name} by length of the source", title_justify="left")
+    for column in ("symbols", "questions", name, "95 % interval"):
+        table.add_column(column, justify="left" if column == "symbols" else "right")
+    for row in found.by_length(name):
+        table.add_row(row.label, f"{row.count:,}", f"{row.interval.score:.2f}",
+                      f"{row.interval.low:.2f} to {row.interval.high:.2f}")
+    return table
+
+
+def _verdict(name: str, test: Comparison, model: str, other: str) -> str:
+    winner = {"a": f"{model} is better", "b": f"{other} is better", None: "no clear winner"}
+    return (f"{name}: {test.a:.2f} against {test.b:.2f}, difference {test.difference.score:+.2f} "
+            f"({test.difference.low:+.2f} to {test.difference.high:+.2f}), "
+            f"p = {test.p_value:.3f}: {winner[test.winner]}")
+
+
+def _write(found: Evaluation, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, delimiter="\t")
+        table.writerow(["source", "output", "references"])
+        for source, output, references in zip(
+            found.sources, found.outputs, found.references, strict=True
+        ):
+            table.writerow([source, output, " | ".join(references)])
+
+
+def _plot(evaluations: dict[str, Evaluation], path: Path) -> None:
+    from regard.look.style import save
+
+    first = next(iter(evaluations.values()))
+    name = next(iter(first.scores))
+    save(plot_by_length({model: e.by_length(name) for model, e in evaluations.items()}, name),
+         path)

@@ -1,0 +1,67 @@
+"""`regard run`: texts in, answers out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import regard
+from regard.search import Average, Gnmt, Penalty, Raw
+from regard.tasks.decode import Decode, Sampling
+from regard.tasks.translator import Output
+
+PENALTIES: dict[str, type[Penalty]] = {"gnmt": Gnmt, "average": Average, "none": Raw}
+
+
+def run(
+    model: str, texts: list[str], input: str | None, beam: int | None, penalty: str | None,  # noqa: A002
+    nbest: int, sample: bool, temperature: float, top_k: int | None, top_p: float | None,
+    seed: int, prefix: str, json: bool, batch: int,
+) -> None:
+    """Answer every text, in order."""
+    if texts and input:
+        raise ValueError("wanted either texts or --input FILE, got both")
+    translator: Any = regard.load(model)
+    how = asked(translator.decode, beam=beam, penalty=penalty, nbest=nbest, sampled=sample)
+    sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
+    # Somebody who types waits for each answer; files and pipes are read ahead.
+    chunk = 1 if not texts and not input and sys.stdin.isatty() else 16 * batch
+    for output in translator.stream(
+        texts or _lines(input), chunk=chunk, decode=how, prefix=prefix, look=json, batch=batch,
+        sampling=sampling if sample else None,
+    ):
+        _print(output, as_json=json, every=nbest > 1)
+
+
+def asked(
+    own: Decode, *, beam: int | None, penalty: str | None, nbest: int = 1, sampled: bool = False
+) -> Decode:
+    """The model's own way of decoding with what the command line changes."""
+    width = beam if beam is not None else max(own.beam, nbest)
+    return Decode(beam=max(width, nbest) if sampled else width, nbest=nbest, ratio=own.ratio,
+                  extra=own.extra, unknown=own.unknown,
+                  penalty=PENALTIES[penalty]() if penalty else own.penalty)
+
+
+def _lines(path: str | None) -> Iterator[str]:
+    if path is None:
+        for line in sys.stdin:
+            yield line.rstrip("\n")
+        return
+    with Path(path).open(encoding="utf-8") as file:
+        for line in file:
+            yield line.rstrip("\n")
+
+
+def _print(output: Output, *, as_json: bool, every: bool) -> None:
+    if as_json:
+        print(json.dumps(output.as_dict(), ensure_ascii=False), flush=True)
+        return
+    for answer in (output, *output.others):
+        print(f"{answer.score:.4f}\t{answer.text}" if every else answer.text, flush=True)
+    if output.unknown:
+        print(f"regard: no symbol for {', '.join(map(repr, sorted(set(output.unknown))))} in "
+              f"{output.source!r}", file=sys.stderr)

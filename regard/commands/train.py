@@ -1,0 +1,98 @@
+"""`regard train`: from a recipe to a model's folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from regard.commands.recipes import find
+from regard.config import RecipeError, complete
+from regard.tasks.base import Task
+from regard.tasks.folder import RECIPE, read_recipe, task_of
+from regard.train.checkpoint import write_text
+from regard.train.view import View
+
+EXTENDABLE = {"epochs", "updates", "patience", "validate_every", "checkpoint_every", "log_every",
+              "device", "devices", "strategy", "tensorboard"}
+"""Settings of `train` that a run may be continued with although they differ."""
+
+
+def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quiet: bool) -> None:
+    """Train until the recipe's end, from wherever the output folder stands."""
+    path = find(recipe)
+    wanted = changed(read_recipe(path), changes)
+    task: Any = task_of(wanted)
+    folder = Path(output or Path("runs") / path.stem)
+    view = View(quiet=quiet or os.environ.get("RANK", "0") != "0")
+    resolved = complete({"is": "tasks.Translate", **wanted}, Task)
+    if fresh and folder.exists():
+        shutil.rmtree(folder)
+    _same_run(folder, resolved)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
+    learning = task.prepare(progress=not quiet)
+    _tell(view, learning.facts)
+    task.train.run(learning, folder, view=view, card={"recipe": path.stem})
+    view.say(f"\nthe model is in {folder}; try\n  regard run {folder} TEXT\n"
+             f"  regard look {folder} TEXT\n  regard evaluate {folder} valid")
+
+
+def changed(recipe: dict[str, Any], changes: list[str]) -> dict[str, Any]:
+    """The recipe with `a.b=value` put in; values are read as YAML."""
+    for change in changes:
+        keys, found, value = change.partition("=")
+        if not found:
+            raise RecipeError(f"{change!r}: wanted key=value, such as train.updates=500")
+        *above, last = keys.split(".")
+        place = recipe
+        for key in above:
+            place = place.setdefault(key, {})
+            if not isinstance(place, dict):
+                raise RecipeError(f"{keys}: {key} is {place!r} in the recipe, not a mapping")
+        place[last] = yaml.safe_load(value)
+    return recipe
+
+
+def _same_run(folder: Path, resolved: dict[str, Any]) -> None:
+    """Refuse to go on with another recipe than the folder's own."""
+    if not (folder / RECIPE).exists() or not any((folder / "checkpoints").glob("step-*")):
+        return
+    before = read_recipe(folder / RECIPE)
+    different = [key for key in _differences(before, resolved)
+                 if key.removeprefix("train.") not in EXTENDABLE]
+    if different:
+        raise RecipeError(
+            f"{folder} holds a run of another recipe: {', '.join(different[:3])} "
+            f"{'differs' if len(different) == 1 else 'differ'}; choose another --output, or "
+            "--fresh to delete it and start anew"
+        )
+
+
+def _differences(a: Any, b: Any, where: str = "") -> list[str]:
+    if isinstance(a, dict) and isinstance(b, dict):
+        return [d for key in {**a, **b} for d in
+                _differences(a.get(key), b.get(key), f"{where}.{key}".lstrip("."))]
+    return [] if a == b else [where]
+
+
+def _tell(view: View, facts: dict[str, Any]) -> None:
+    """Say what the data are, and what was left out of them."""
+    corpus = facts["train"]
+    view.say(f"{corpus['pairs']:,} training pairs, {facts['valid_questions']:,} validation "
+             f"questions; {facts['source_symbols']:,} source and {facts['target_symbols']:,} "
+             "target symbols")
+    for reason, row in corpus["skipped"].items():
+        view.say(f"{row['count']:,} left out: {reason} ({', '.join(row['examples'])})",
+                 style="yellow")
+    for side in ("source", "target"):
+        unknown, tokens = corpus[f"{side}_unknown"], corpus[f"{side}_tokens"]
+        if unknown:
+            examples = ", ".join(text for text, _ in corpus[f"{side}_unknown_examples"][:5])
+            view.say(f"{unknown:,} of {tokens:,} {side} symbols are unknown ({examples})",
+                     style="yellow")
+
+

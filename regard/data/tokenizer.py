@@ -1,0 +1,103 @@
+"""Texts to numbers and back, on the Hugging Face library `tokenizers`."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from regard.data.files import write_whole
+from regard.data.sources import DataError, data_error
+
+Kind: TypeAlias = Literal["characters", "words", "subwords"]
+
+NAMES = ("<pad>", "<unk>", "<s>", "</s>")
+# Inside the vocabulary the names end in a line break, which no piece of text ever holds there:
+# a text that spells "</s>" stays a text.
+SPECIALS = tuple(f"{name}\n" for name in NAMES)
+FORMAT = "regard-tokenizer-1"
+
+
+class Tokenizer:
+    """Turns texts into numbers below `size`, and numbers into text."""
+
+    PAD, UNK, BOS, EOS = 0, 1, 2, 3
+    UNKNOWN: ClassVar[str] = "⁇"
+
+    def __init__(self, model: Any, kind: Kind) -> None:
+        self._model, self.kind = model, kind
+        vocabulary: dict[str, int] = model.get_vocab()
+        self._pieces = sorted(vocabulary, key=lambda piece: vocabulary[piece])
+        assert tuple(self._pieces[: len(SPECIALS)]) == SPECIALS
+        assert vocabulary[self._pieces[-1]] == len(vocabulary) - 1
+
+    @property
+    def size(self) -> int:
+        """How many different numbers there are, the four special ones included."""
+        return len(self._pieces)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything that decides what the tokenizer does."""
+        return hashlib.sha256(self._written().encode()).hexdigest()
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Give the numbers of each text, with no special ones added; on all cores."""
+        try:
+            return [coded.ids for coded in self._model.encode_batch_fast(list(texts))]
+        except TypeError:
+            problem = "wanted a list of texts that UTF-8 can hold"
+            raise data_error("encode", problem, "give a list of str, not one str") from None
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Give the text up to the end mark; an unknown symbol shows as ⁇."""
+        pieces = []
+        for number in ids:
+            if number == self.EOS:
+                break
+            if number == self.UNK:
+                pieces.append(self.UNKNOWN)
+            elif number not in (self.PAD, self.BOS):
+                pieces.append(self._pieces[number])
+        text = (" " if self.kind == "words" else "").join(pieces)
+        return text.removeprefix(" ") if self.kind == "subwords" else text
+
+    def tokens(self, ids: Iterable[int]) -> list[str]:
+        """Give each symbol on its own, as an axis shows it, with ▁ for a blank."""
+        return [self._pieces[i].replace(" ", "▁") if i > 3 else NAMES[i] for i in ids]
+
+    def unknown(self, text: str) -> list[str]:
+        """Give the parts of a text that have no number of their own."""
+        coded = self._model.encode(text)
+        spans = zip(coded.ids, coded.offsets, strict=True)
+        return [text[start:end] for number, (start, end) in spans if number == self.UNK]
+
+    def save(self, path: Path) -> None:
+        """Write one JSON file, whole or not at all."""
+        write_whole(Path(path), self._written())
+
+    def _written(self) -> str:
+        model = json.loads(self._model.to_str())
+        content = {"format": FORMAT, "kind": self.kind, "tokenizer": model}
+        return json.dumps(content, ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def load(cls, path: Path) -> "Tokenizer":
+        """Read what `save` wrote: data only, nothing in it is ever run."""
+        import tokenizers
+
+        remedy = "train the tokenizer anew, or copy the file again from where it was made"
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            if content["format"] != FORMAT or content["kind"] not in get_args(Kind):
+                got = f"{content['format']!r}, {content['kind']!r}"
+                raise data_error(path, f"wanted the format {FORMAT}, got {got}", remedy)
+            model = tokenizers.Tokenizer.from_str(json.dumps(content["tokenizer"]))
+            return cls(model, content["kind"])
+        except DataError:
+            raise
+        except FileNotFoundError:
+            raise data_error(path, "there is no such tokenizer file", "check the path") from None
+        except Exception as error:  # the library raises nothing narrower
+            raise data_error(path, f"not a tokenizer file: {error!r}", remedy) from None

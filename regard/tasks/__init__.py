@@ -1,0 +1,12 @@
+"""Tasks: what a user does."""
+
+from regard.tasks.base import Learning, Task, Trained
+from regard.tasks.decode import Decode, Sampling
+from regard.tasks.text import TextData
+from regard.tasks.translate import Translate
+from regard.tasks.translator import Output, Translator
+
+__all__ = [
+    "Decode", "Learning", "Output", "Sampling", "Task", "TextData", "Trained", "Translate",
+    "Translator",
+]

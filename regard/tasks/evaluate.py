@@ -1,0 +1,118 @@
+"""Scores of a trained model with intervals, by length, and against another model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+
+from regard.metrics import Comparison, Interval, Metric, Row, by_length, interval, named, paired
+
+if TYPE_CHECKING:
+    from regard.tasks.decode import Decode
+    from regard.tasks.text import Question
+    from regard.tasks.translator import Translator
+
+
+class Perplexity(Metric):
+    """exp(-log p(y | x) / |y|): per symbol of the model's own vocabulary, the end included."""
+
+    name = "perplexity"
+    higher_is_better = False
+
+    def scores(self, totals: Float[np.ndarray, "sample count"]) -> Float[np.ndarray, " sample"]:
+        return np.asarray(np.exp(-totals[:, 0] / totals[:, 1]))
+
+    def signature(self, references: Sequence[Sequence[str]]) -> str:
+        return f"perplexity|refs:{len(references)}|per:symbol+end"
+
+    def _counts(
+        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> Sequence[Sequence[int | float]]:
+        raise NotImplementedError("perplexity is measured by the model, not on its output")
+
+
+@dataclass(frozen=True)
+class Score:
+    """One metric on one test part."""
+
+    metric: Metric
+    statistics: Float[np.ndarray, "sentence count"]
+    signature: str
+
+    @property
+    def value(self) -> float:
+        """The score itself."""
+        return self.metric.score(self.statistics.sum(axis=0))
+
+    def interval(self, *, samples: int = 1000) -> Interval:
+        """The score with its bootstrap interval."""
+        return interval(self.metric, self.statistics, samples=samples)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything that was measured, with what it was measured on."""
+
+    sources: list[str]
+    outputs: list[str]
+    references: list[list[str]]
+    lengths: list[int]
+    """Symbols of each source."""
+    scores: dict[str, Score]
+
+    def by_length(self, name: str) -> list[Row]:
+        """One metric by the length of the source (Bahdanau et al., 2015, figure 2)."""
+        score = self.scores[name]
+        return by_length(score.metric, score.statistics, self.lengths)
+
+    def against(self, other: Evaluation) -> dict[str, Comparison]:
+        """A paired bootstrap test for every metric that both have."""
+        if self.sources != other.sources:
+            raise ValueError("wanted two evaluations of the same sentences, got different ones; "
+                             "evaluate both models on one file")
+        return {
+            name: paired(score.metric, score.statistics, other.scores[name].statistics)
+            for name, score in self.scores.items() if name in other.scores
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: scores, intervals and signatures."""
+        rows = {}
+        for name, score in self.scores.items():
+            found = score.interval()
+            rows[name] = {"score": found.score, "low": found.low, "high": found.high,
+                          "signature": score.signature}
+        return {"sentences": len(self.sources), "scores": rows}
+
+
+def evaluate(
+    model: Translator, asked: list[Question], *, metrics: list[str], decode: Decode | None = None,
+    perplexity: bool = True,
+) -> Evaluation:
+    """Decode every question for real and score the answers."""
+    sources = [question.source for question in asked]
+    references = [question.answers for question in asked]
+    outputs = [output.text for output in model.run(sources, decode=decode)]
+    scores: dict[str, Score] = {}
+    for name in metrics:
+        metric = named(name)
+        scores[name] = Score(metric, metric.statistics(outputs, references),
+                             metric.signature(references))
+    if perplexity:
+        scores["perplexity"] = _perplexity(model, asked)
+    lengths = [len(row) for row in model.source.encode(sources)]
+    return Evaluation(sources, outputs, references, lengths, scores)
+
+
+def _perplexity(model: Translator, asked: list[Question]) -> Score:
+    owners = [i for i, question in enumerate(asked) for _ in question.answers]
+    found = model.log_likelihoods([asked[i].source for i in owners],
+                                  [answer for question in asked for answer in question.answers])
+    statistics = np.zeros((len(asked), 2))
+    np.add.at(statistics, owners, np.asarray(found))
+    metric = Perplexity()
+    return Score(metric, statistics, metric.signature([q.answers for q in asked]))

@@ -1,0 +1,119 @@
+"""A model is a folder: weights, recipe, tokenizers, card. Reading one never runs code from it."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+import regard
+from regard.config import OWN, RecipeError, build
+from regard.tasks.base import Task, Trained
+from regard.train.checkpoint import sync, write_text
+from regard.train.engine import put_weights
+
+WEIGHTS, RECIPE, CARD = "model.safetensors", "recipe.yaml", "card.json"
+SOURCE, TARGET = "source.tokenizer.json", "target.tokenizer.json"
+
+
+def load(folder: str | Path, *, trust: tuple[str, ...] = ()) -> Trained:
+    """The trained model in a folder.
+
+    Its recipe may name Regard's own parts only, unless `trust` adds packages of the user's.
+    """
+    path = Path(folder)
+    if not (path / RECIPE).is_file() or not (path / WEIGHTS).is_file():
+        raise ValueError(f"{path}: wanted a folder with {WEIGHTS} and {RECIPE}, "
+                         f"{_what_is_there(path)}")
+    try:
+        task: Task = task_of(read_recipe(path / RECIPE), trust=(*OWN, *trust))
+        return task.restore(path)
+    except RecipeError as error:
+        raise ValueError(f"{path / RECIPE}: {error}") from error
+
+
+def task_of(recipe: Mapping[str, Any], *, trust: tuple[str, ...] | None = None) -> Task:
+    """The task that a recipe describes; without `is`, text to text."""
+    spec = {"is": "tasks.Translate", **recipe}
+    return build(spec, Task, trust=trust).build()
+
+
+def read_recipe(path: Path) -> dict[str, Any]:
+    """A recipe file as a mapping."""
+    try:
+        recipe = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(recipe, dict):
+        raise RecipeError(f"{path}: wanted keys with values, got {type(recipe).__name__}")
+    return recipe
+
+
+def read_weights(folder: Path, model: nn.Module) -> None:
+    """Fill a model with a folder's weights."""
+    try:
+        weights = load_file(folder / WEIGHTS)
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"{folder / WEIGHTS}: not a whole file of weights ({error}); "
+                         "copy or train the model again") from error
+    try:
+        put_weights(model, weights)
+    except ValueError as error:
+        raise ValueError(f"{folder / WEIGHTS}: {error}") from error
+
+
+def read_card(folder: Path) -> dict[str, Any]:
+    """What is known of a model; {} where there is no card."""
+    try:
+        return dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def write(folder: Path, weights: Mapping[str, Tensor], card: Mapping[str, Any]) -> None:
+    """Write weights and card, each whole or not at all; the weights last."""
+    versions = {"regard": regard.__version__, "torch": torch.__version__,
+                "python": platform.python_version()}
+    facts = {**card, "versions": versions}
+    write_text(folder / CARD, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+    write_text(folder / "card.md", _card_text(folder.name, facts))
+    write_weights(folder, weights)
+
+
+def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
+    """Write a model's weights, whole or not at all."""
+    part = folder / f".{WEIGHTS}.part"
+    save_file({name: tensor.contiguous().cpu() for name, tensor in weights.items()}, part)
+    sync(part)
+    part.replace(folder / WEIGHTS)
+
+
+def _card_text(name: str, facts: Mapping[str, Any]) -> str:
+    data = facts.get("data", {}).get("train", {})
+    scores = "\n".join(f"| {k} | {v:.2f} |" for k, v in facts.get("validation", {}).items())
+    return (
+        f"# {name}\n\n{facts.get('about') or 'A model trained with Regard.'}\n\n"
+        f"Trained on {data.get('pairs', 0):,} pairs ({data.get('target_tokens', 0):,} target "
+        f"symbols) for {facts.get('updates', 0):,} updates in "
+        f"{facts.get('training_seconds', 0) / 60:.1f} minutes; weights: {facts.get('weights')}.\n\n"
+        f"| validation | score |\n|---|---|\n{scores}\n\n"
+        f"Made with {', '.join(f'{k} {v}' for k, v in facts['versions'].items())}. "
+        "The recipe is in recipe.yaml, everything else that is known in card.json.\n"
+    )
+
+
+def _what_is_there(path: Path) -> str:
+    if not path.exists():
+        near = sorted(p.name for p in path.parent.glob("*") if p.is_dir())[:5]
+        return f"but there is no such folder; beside it: {', '.join(near) or 'nothing'}"
+    if (path / "checkpoints").is_dir():
+        return "but its training has not finished; give the same train command again to go on"
+    return "got a folder without them; did you mean the --output of regard train?"

@@ -1,0 +1,108 @@
+"""Text in, text out: the data of a recipe, and padded batches of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data import Corpus, Pairs, Report, Tokenizer, TokenizerSettings, as_pairs, prepare
+from regard.data import train_tokenizers as train_on
+
+
+class Question(NamedTuple):
+    """A source with every answer that counts as right."""
+
+    source: str
+    answers: list[str]
+
+
+class TextData:
+    """Pairs of texts for training and validation, and how they become symbols.
+
+    `target` is the tokenizer of the other side; without it both sides share one vocabulary. With
+    `several`, pairs of one source are one question with several right answers. `most` bounds the
+    questions that a validation during training decodes, evenly spaced over the file.
+    """
+
+    def __init__(
+        self, *, train: Pairs | str | list[str], valid: Pairs | str | list[str],
+        source: TokenizerSettings, target: TokenizerSettings | None = None, several: bool = False,
+        test: Pairs | str | list[str] | None = None, most: int = 2000, max_tokens: int = 512, cache: Path | None = None,
+    ) -> None:
+        self.train, self.valid = as_pairs(train), as_pairs(valid)
+        self.test = None if test is None else as_pairs(test)
+        self.source, self.target = source, target
+        self.several, self.most, self.max_tokens = several, most, max_tokens
+        default = Path(os.environ.get("REGARD_CACHE", "~/.cache/regard")).expanduser()
+        self.cache = cache or default
+
+    def tokenizers(self, *, progress: bool) -> tuple[Tokenizer, Tokenizer]:
+        """Trained on the training part only, or taken from the cache."""
+        return train_on(self.train, self.source, self.target, cache=self.cache, progress=progress)
+
+    def corpus(self, source: Tokenizer, target: Tokenizer, *, progress: bool) -> Corpus:
+        """The training part, encoded once."""
+        return prepare(self.train, source, target, cache=self.cache, max_tokens=self.max_tokens,
+                       progress=progress)
+
+
+def questions(pairs: Pairs, *, several: bool, report: Report | None = None) -> list[Question]:
+    """All questions of a validation or test part, in the order of the file."""
+    found: dict[Any, Question] = {}
+    for number, pair in enumerate(pairs.read(report or Report())):
+        key = pair.source if several else number
+        found.setdefault(key, Question(pair.source, [])).answers.append(pair.target)
+    return list(found.values())
+
+
+def evenly(items: list[Any], most: int) -> list[Any]:
+    """At most so many items, evenly spaced."""
+    if len(items) <= most:
+        return items
+    return [items[i] for i in np.linspace(0, len(items) - 1, most).astype(int)]
+
+
+class TextBatch(NamedTuple):
+    """Sources that end with end-of-sequence; targets shifted by one against the inputs."""
+
+    source: Int[Tensor, "batch source"]
+    source_mask: Bool[Tensor, "batch source"]
+    inputs: Int[Tensor, "batch time"]
+    targets: Int[Tensor, "batch time"]
+    target_mask: Bool[Tensor, "batch time"]
+
+
+def text_batch(sources: Sequence[Any], targets: Sequence[Any]) -> TextBatch:
+    """A padded batch of rows of numbers."""
+    source, source_mask = source_batch(sources)
+    target, target_mask = padded(targets, extra=1)
+    ends = target_mask.sum(1, keepdim=True) - 1
+    begin = torch.full((len(target), 1), Tokenizer.BOS)
+    inputs = torch.cat([begin, target[:, :-1]], dim=1)
+    return TextBatch(source, source_mask, inputs, target.scatter(1, ends, Tokenizer.EOS),
+                     target_mask)
+
+
+def source_batch(sources: Sequence[Any]) -> tuple[Tensor, Tensor]:
+    """Sources with the end-of-sequence symbol behind each, and their mask."""
+    tokens, mask = padded(sources, extra=1)
+    return tokens.scatter(1, mask.sum(1, keepdim=True) - 1, Tokenizer.EOS), mask
+
+
+def padded(rows: Sequence[NDArray[Any] | list[int]], *, extra: int) -> tuple[Tensor, Tensor]:
+    """Rows of numbers side by side, with room for `extra` symbols that the mask counts as real."""
+    lengths = np.fromiter((len(row) for row in rows), np.int64, len(rows))
+    places = np.arange(int(lengths.max(initial=0)) + extra)
+    table = np.full((len(rows), len(places)), Tokenizer.PAD, np.int64)
+    flat = np.concatenate([np.asarray(row, np.int64) for row in rows]) if len(rows) else []
+    table[places < lengths[:, None]] = flat
+    mask = places < (lengths + extra)[:, None]
+    return torch.from_numpy(table), torch.from_numpy(mask)

@@ -1,0 +1,118 @@
+"""Text to text from a recipe: translation, pronunciation, whatever comes in pairs of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from regard.config import Later
+from regard.data import Batches, Corpus, Report, Tokenizer
+from regard.losses import Total, likelihood
+from regard.metrics import named
+from regard.model import Seq2Seq
+from regard.tasks import folder as model_folder
+from regard.tasks.base import Learning, Sample, Task, Validation
+from regard.tasks.decode import Decode
+from regard.tasks.evaluate import evaluate
+from regard.tasks.text import Question, TextBatch, TextData, evenly, questions, text_batch
+from regard.tasks.translator import Translator
+from regard.train.fit import Fit
+
+
+class Translate(Task):
+    """Learn to answer one text with another.
+
+    `metrics` are measured at every validation by real decoding with `validate_with`; the first of
+    them is what training is after. `decode` is how the finished model answers.
+    """
+
+    def __init__(
+        self, *, data: TextData, model: Later[Seq2Seq], train: Fit, metrics: list[str],
+        decode: Decode | None = None, validate_with: Decode | None = None, smoothing: float = 0.0,
+        samples: int = 3, about: str = "", result: dict[str, Any] | None = None,
+    ) -> None:
+        if not metrics:
+            raise ValueError("metrics: wanted at least one, got none")
+        if not 0 <= smoothing < 1:
+            raise ValueError(f"smoothing: wanted a share from 0 to below 1, got {smoothing}")
+        for name in metrics:
+            named(name)
+        self.data, self.model, self.train, self.metrics = data, model, train, metrics
+        self.decode = decode or Decode()
+        self.validate_with = validate_with or Decode(beam=1)
+        self.smoothing, self.samples, self.about, self.result = smoothing, samples, about, result
+
+    def prepare(self, *, progress: bool = True) -> TranslateLearning:
+        source, target = self.data.tokenizers(progress=progress)
+        corpus = self.data.corpus(source, target, progress=progress)
+        report = Report()
+        valid = questions(self.data.valid, several=self.data.several, report=report)
+        return TranslateLearning(self, source, target, corpus, evenly(valid, self.data.most))
+
+    def restore(self, folder: Path) -> Translator:
+        """Build the model of a folder and fill in its weights."""
+        source = Tokenizer.load(folder / model_folder.SOURCE)
+        target = Tokenizer.load(folder / model_folder.TARGET)
+        model = self.model.build(source.size, target.size)
+        model_folder.read_weights(folder, model)
+        return Translator(model, source, target, decode=self.decode, metrics=self.metrics,
+                          several=self.data.several, card=model_folder.read_card(folder))
+
+
+class TranslateLearning(Learning):
+    """A recipe with its data ready and its model built."""
+
+    def __init__(
+        self, task: Translate, source: Tokenizer, target: Tokenizer, corpus: Corpus,
+        valid: list[Question],
+    ) -> None:
+        self.task, self.source, self.target = task, source, target
+        self.corpus, self.valid = corpus, valid
+        self.model = self.blank()
+        fit = task.train
+        self.batches = Batches(corpus.source_lengths, corpus.target_lengths, tokens=fit.tokens,
+                               sentences=fit.sentences, seed=fit.seed)
+        self.facts = {"train": corpus.meta, "valid_questions": len(valid),
+                      "source_symbols": source.size, "target_symbols": target.size}
+
+    def blank(self) -> Seq2Seq:
+        return self.task.model.build(self.source.size, self.target.size)
+
+    def batch(self, indices: np.ndarray) -> TextBatch:
+        return text_batch(*self.corpus.rows(indices))
+
+    def count(self, indices: np.ndarray) -> int:
+        return int(self.corpus.target_lengths[indices].sum()) + len(indices)
+
+    def loss(self, model: nn.Module, batch: TextBatch) -> Total:
+        decoded = model(batch.source, batch.source_mask, batch.inputs)
+        return likelihood(model.head, decoded.outputs, batch.targets, batch.target_mask,  # type: ignore[arg-type]
+                          smoothing=self.task.smoothing)
+
+    def validate(self, model: nn.Module) -> Validation:
+        task = self.task
+        assert isinstance(model, Seq2Seq)
+        translator = Translator(model, self.source, self.target, decode=task.validate_with,
+                                metrics=task.metrics)
+        found = evaluate(translator, self.valid, metrics=task.metrics)
+        scores = {name: score.value for name, score in found.scores.items()}
+        first = found.scores[task.metrics[0]]
+        goal = -first.value if first.metric.higher_is_better else first.value
+        shown = evenly(list(zip(found.sources, found.outputs, found.references, strict=True)),
+                       task.samples)
+        return Validation(scores, goal, [Sample(s, o, nearest(o, r)) for s, o, r in shown])
+
+    def save(self, folder: Path, weights: Mapping[str, Tensor], card: dict[str, Any]) -> None:
+        self.source.save(folder / model_folder.SOURCE)
+        self.target.save(folder / model_folder.TARGET)
+        model_folder.write(folder, weights, {**card, "about": self.task.about, "data": self.facts,
+                                             "asked": self.task.result})
+
+
+def nearest(output: str, references: list[str]) -> str:
+    """The reference that an output equals, or else the first."""
+    return output if output in references else references[0]

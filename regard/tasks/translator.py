@@ -1,0 +1,192 @@
+"""A trained model of text to text: it runs, is evaluated, and shows where it looked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.attention.base import Attention
+from regard.data import Pairs, Tokenizer, as_pairs
+from regard.look.seen import Seen
+from regard.look.watch import watch
+from regard.model import Seq2Seq
+from regard.search import Hypothesis, Trace
+from regard.tasks.base import Trained
+from regard.tasks.decode import Decode, Sampling, forced
+from regard.tasks.evaluate import Evaluation, evaluate
+from regard.tasks.text import questions, source_batch, text_batch
+
+
+@dataclass(frozen=True)
+class Output:
+    """What the model says to one input."""
+
+    source: str
+    text: str
+    tokens: list[str]
+    log_prob: float
+    score: float
+    complete: bool = True
+    """False where the length limit ended it."""
+    unknown: list[str] = field(default_factory=list)
+    """Parts of the input that the model has no symbol for."""
+    seen: Seen | None = None
+    others: list[Output] = field(default_factory=list)
+    """The rest of the n-best list."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        plain: dict[str, Any] = {
+            "source": self.source, "text": self.text, "tokens": self.tokens,
+            "log_prob": self.log_prob, "score": self.score, "complete": self.complete,
+        }
+        if self.unknown:
+            plain["unknown"] = self.unknown
+        if self.seen is not None:
+            plain["source_tokens"] = self.seen.source
+            plain["alignment"] = self.seen.alignment.round(4).tolist()
+        if self.others:
+            plain["others"] = [other.as_dict() for other in self.others]
+        return plain
+
+
+class Translator(Trained):
+    """A model with its two tokenizers and its way of decoding."""
+
+    def __init__(
+        self, model: Seq2Seq, source: Tokenizer, target: Tokenizer, *, decode: Decode,
+        metrics: list[str], several: bool = False, card: dict[str, Any] | None = None,
+    ) -> None:
+        self.model, self.source, self.target = model.eval(), source, target
+        self.decode, self.metrics, self.several = decode, metrics, several
+        self.card = card or {}
+
+    def run(
+        self, inputs: Sequence[str] | str, *, decode: Decode | None = None,
+        sampling: Sampling | None = None, prefix: str = "", look: bool = False,
+        batch: int = 64,
+    ) -> list[Output]:
+        """One output per input, in order; inside, inputs of like length are decoded together."""
+        texts = [inputs] if isinstance(inputs, str) else list(inputs)
+        rows = self.source.encode(texts)
+        order = sorted(range(len(texts)), key=lambda i: len(rows[i]))
+        found: list[Output | None] = [None] * len(texts)
+        for first in range(0, len(order), batch):
+            chosen = order[first : first + batch]
+            outputs = self._answer([texts[i] for i in chosen], [rows[i] for i in chosen],
+                                   decode or self.decode, sampling, prefix, look)
+            for place, output in zip(chosen, outputs, strict=True):
+                found[place] = output
+        return [output for output in found if output is not None]
+
+    def stream(self, lines: Iterable[str], *, chunk: int = 1024, **how: Any) -> Iterator[Output]:
+        """Outputs in the order of the lines, reading some lines ahead to batch them by length."""
+        lines = iter(lines)
+        while texts := list(islice(lines, chunk)):
+            yield from self.run(texts, **how)
+
+    def evaluate(
+        self, data: Pairs | str | list[str], *, metrics: list[str] | None = None,
+        decode: Decode | None = None, most: int | None = None,
+    ) -> Evaluation:
+        """Score the model on pairs with confidence intervals."""
+        asked = questions(as_pairs(data), several=self.several)[:most]
+        return evaluate(self, asked, metrics=metrics or self.metrics, decode=decode)
+
+    def look(self, text: str, *, answer: str | None = None) -> Seen:
+        """Where the model looks while it gives its own answer, or a given one, to a text."""
+        rows = self.source.encode([text])
+        if answer is None:
+            tokens = self._search(rows, self.decode, None, [text], "")[0][0].tokens
+        else:
+            tokens = self.target.encode([answer])[0]
+        return self._seen(rows, [tokens])[0]
+
+    @torch.inference_mode()
+    def log_likelihoods(self, texts: list[str], answers: list[str]) -> list[tuple[float, int]]:
+        """The log probability of each given answer and its number of symbols, the end included."""
+        found: list[tuple[float, int]] = []
+        for first in range(0, len(texts), 64):
+            part = slice(first, first + 64)
+            rows = self.source.encode(texts[part]), self.target.encode(answers[part])
+            batch = text_batch(*rows)
+            decoded = self.model(*self._placed(batch.source, batch.source_mask, batch.inputs))
+            log_p = self.model.head(decoded.outputs).log_softmax(-1)
+            picked = log_p.gather(2, self._placed(batch.targets)[0][..., None])[..., 0].cpu()
+            totals = (picked * batch.target_mask).sum(1).tolist()
+            found += zip(totals, batch.target_mask.sum(1).tolist(), strict=True)
+        return found
+
+    def trace(self, text: str) -> Trace:
+        """Every fork that the beam considered for one text."""
+        trace = Trace()
+        source, mask = self._placed(*source_batch(self.source.encode([text])))
+        self.decode.search(self.model, self.model.prepare(source, mask), mask, trace=trace)
+        return trace
+
+    def _answer(
+        self, texts: list[str], rows: list[list[int]], decode: Decode, sampling: Sampling | None,
+        prefix: str, look: bool,
+    ) -> list[Output]:
+        answers = self._search(rows, decode, sampling, texts, prefix)
+        seen: Sequence[Seen | None] = [None] * len(texts)
+        if look:
+            seen = self._seen(rows, [best[0].tokens for best in answers])
+        return [self._output(*row) for row in zip(texts, rows, answers, seen, strict=True)]
+
+    @torch.inference_mode()
+    def _search(
+        self, rows: list[list[int]], decode: Decode, sampling: Sampling | None, texts: list[str],
+        prefix: str,
+    ) -> list[list[Hypothesis]]:
+        source, mask = self._placed(*source_batch(rows))
+        known = self.model.prepare(source, mask)
+        start = None
+        if prefix:
+            start = self._placed(forced(self.target.encode([prefix]) * len(rows)))[0]
+        if sampling is not None:
+            return decode.draw(self.model, known, mask, texts, sampling, prefix=start)
+        return decode.search(self.model, known, mask, prefix=start)
+
+    @torch.inference_mode()
+    def _seen(self, rows: list[list[int]], answers: list[list[int]]) -> list[Seen]:
+        """Replay the answers and watch."""
+        batch = text_batch(rows, answers)
+        with watch(self.model) as gaze:
+            self.model(*self._placed(batch.source, batch.source_mask, batch.inputs))
+        parts = dict(self.model.named_modules())
+        maps = [m if m.dim() == 4 else m[:, :, None]
+                for name, m in gaze.maps(len(rows)).items() if isinstance(parts[name], Attention)]
+        if not maps:
+            raise ValueError("this model has no attention: there is nowhere that it looked")
+        # layer x batch x time x head x source, cut to each sentence's real size
+        every = torch.stack(maps).cpu().numpy()
+        return [
+            Seen(self.source.tokens([*row, Tokenizer.EOS]),
+                 self.target.tokens([*answer, Tokenizer.EOS]),
+                 np.moveaxis(every[:, i, : len(answer) + 1, :, : len(row) + 1], 2, 1))
+            for i, (row, answer) in enumerate(zip(rows, answers, strict=True))
+        ]
+
+    def _output(
+        self, text: str, row: list[int], answers: list[Hypothesis], seen: Seen | None
+    ) -> Output:
+        unknown = self.source.unknown(text) if Tokenizer.UNK in row else []
+        outputs = [
+            Output(text, self.target.decode(h.tokens), self.target.tokens(h.tokens), h.log_prob,
+                   h.score, h.complete, unknown)
+            for h in answers
+        ]
+        return Output(**{**outputs[0].__dict__, "seen": seen, "others": outputs[1:]})
+
+    def _placed(self, *tensors: Tensor) -> tuple[Tensor, ...]:
+        device = next(self.model.parameters()).device
+        return tuple(tensor.to(device) for tensor in tensors)
+
+

@@ -1,0 +1,136 @@
+"""Checkpoints: one file each, written whole or not at all, with its own checksum in its name.
+
+A file `step-00000100-<sha256>.safetensors` holds the tensors (weights, optimizer, averages) and, in
+its header, everything else as JSON. Nothing in it can be executed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+NAME = re.compile(r"step-(\d{8,})-([0-9a-f]{16})\.safetensors")
+
+
+class Checkpoint(NamedTuple):
+    """What a run was at one update."""
+
+    tensors: dict[str, Tensor]
+    facts: dict[str, Any]
+
+
+def save(folder: Path, update: int, checkpoint: Checkpoint) -> Path:
+    """Write a checkpoint; it exists under its name only once it is whole and on the disk."""
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f".step-{update:08d}.part"
+    try:
+        tensors = {name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}
+        save_file(tensors, part, metadata={"facts": json.dumps(checkpoint.facts)})
+        final = folder / f"step-{update:08d}-{_digest(part)}.safetensors"
+        sync(part)
+        part.replace(final)
+        sync(folder)
+    except (OSError, SafetensorError) as error:
+        part.unlink(missing_ok=True)
+        last = newest(folder)
+        kept = f"the last good checkpoint is {last}" if last else "there is no checkpoint yet"
+        raise OSError(
+            f"cannot write the checkpoint of update {update} to {folder}: {error}; {kept}; make "
+            "room, then give the same command again to go on from there"
+        ) from error
+    return final
+
+
+def newest(folder: Path) -> Path | None:
+    """The path of the checkpoint with the most updates, looked at by name only."""
+    found = listed(folder)
+    return found[-1] if found else None
+
+
+def listed(folder: Path) -> list[Path]:
+    """All checkpoints of a run, oldest first."""
+    named = [path for path in folder.glob("step-*.safetensors") if NAME.fullmatch(path.name)]
+    return sorted(named, key=update_of)
+
+
+def update_of(path: Path) -> int:
+    """The number of updates in a checkpoint's name."""
+    match = NAME.fullmatch(path.name)
+    assert match is not None
+    return int(match[1])
+
+
+def read_newest(folder: Path, warn: Callable[[str], None]) -> Checkpoint | None:
+    """The newest whole checkpoint; broken ones are named and passed over."""
+    for path in reversed(listed(folder)):
+        try:
+            return read(path)
+        except ValueError as error:
+            warn(f"{error}; using the one before")
+    return None
+
+
+def read(path: Path) -> Checkpoint:
+    """Read a checkpoint, or say that it is broken."""
+    match = NAME.fullmatch(path.name)
+    if match is None or _digest(path) != match[2]:
+        raise ValueError(f"{path} is broken: its content does not fit its checksum")
+    with safe_open(path, framework="pt") as file:
+        facts = json.loads(file.metadata()["facts"])
+        return Checkpoint({name: file.get_tensor(name) for name in file.keys()}, facts)  # noqa: SIM118
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """Only the facts, without reading the tensors; {} where the file is broken."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return dict(json.loads(file.metadata()["facts"]))
+    except (SafetensorError, OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def clean(folder: Path, *, last: int) -> None:
+    """Delete what no resumed run could want.
+
+    Kept are the `last` newest, and what any of those (the run may have to fall back on an older
+    one) names as its best.
+    """
+    files = listed(folder)
+    newest_ones = files[-max(last, 2):]
+    best = {update for path in newest_ones for update in read_facts(path).get("best", [])}
+    for path in files:
+        if path not in newest_ones and update_of(path) not in best:
+            path.unlink(missing_ok=True)
+    for part in folder.glob(".step-*.part"):
+        part.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Make sure that a file or folder is on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small file whole or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
+    sync(part)
+    part.replace(path)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:16]

@@ -1,0 +1,95 @@
+"""Optimizers are PyTorch's; schedules are pure functions of where training stands."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from regard.config import Later
+
+
+class Schedule(ABC):
+    """The learning rate as a multiple of the optimizer's own.
+
+    A pure function of the update, the planned number of updates and the validation scores so far
+    (lower = better), so that a resumed run needs no other state.
+    """
+
+    def __init__(self, *, warmup: int = 0) -> None:
+        if warmup < 0:
+            raise ValueError(f"warmup: wanted 0 updates or more, got {warmup}")
+        self.warmup = warmup
+
+    def factor(self, update: int, total: int, losses: Sequence[float]) -> float:
+        """Linear warm-up, then the schedule's own course; updates count from 1."""
+        if update < self.warmup:
+            return update / self.warmup
+        return self.course(update, total, losses)
+
+    @abstractmethod
+    def course(self, update: int, total: int, losses: Sequence[float]) -> float:
+        """The multiple after warm-up."""
+
+
+class Constant(Schedule):
+    """Always 1."""
+
+    def course(self, update: int, total: int, losses: Sequence[float]) -> float:  # noqa: ARG002
+        return 1.0
+
+
+class InverseSqrt(Schedule):
+    """sqrt(warmup / t) (Vaswani et al., 2017, eq. 3, scaled to 1 at the end of warm-up)."""
+
+    def __init__(self, *, warmup: int = 1000) -> None:
+        super().__init__(warmup=max(warmup, 1))
+
+    def course(self, update: int, total: int, losses: Sequence[float]) -> float:  # noqa: ARG002
+        return math.sqrt(self.warmup / update)
+
+
+class Cosine(Schedule):
+    """floor + (1 - floor) (1 + cos(pi t / T)) / 2 (Loshchilov and Hutter, 2017)."""
+
+    def __init__(self, *, warmup: int = 0, floor: float = 0.0) -> None:
+        super().__init__(warmup=warmup)
+        self.floor = floor
+
+    def course(self, update: int, total: int, losses: Sequence[float]) -> float:  # noqa: ARG002
+        done = min(1.0, (update - self.warmup) / max(1, total - self.warmup))
+        return self.floor + (1 - self.floor) * (1 + math.cos(math.pi * done)) / 2
+
+
+class Plateau(Schedule):
+    """Multiply by `by` whenever `patience` validations in a row brought no better score."""
+
+    def __init__(self, *, warmup: int = 0, by: float = 0.5, patience: int = 2) -> None:
+        super().__init__(warmup=warmup)
+        self.by, self.patience = by, patience
+
+    def course(self, update: int, total: int, losses: Sequence[float]) -> float:  # noqa: ARG002
+        factor, best, waited = 1.0, math.inf, 0
+        for loss in losses:
+            best, waited = (loss, 0) if loss < best else (best, waited + 1)
+            if waited == self.patience:
+                factor, waited = factor * self.by, 0
+        return factor
+
+
+def make_optimizer(model: nn.Module, part: Later[torch.optim.Optimizer]) -> torch.optim.Optimizer:
+    """The optimizer over a model: weight decay on matrices only, the fused kernel where there is."""
+    trained = [p for p in model.parameters() if p.requires_grad]
+    groups: list[dict[str, object]] = [{"params": [p for p in trained if p.dim() > 1]},
+                                       {"params": [p for p in trained if p.dim() <= 1]}]
+    options = inspect.signature(part.function).parameters
+    if "weight_decay" in options:
+        groups[1]["weight_decay"] = 0.0
+    groups = [group for group in groups if group["params"]]
+    if "fused" in options and "fused" not in part.arguments:
+        return part.build(groups, fused=True)
+    return part.build(groups)
