@@ -59,9 +59,11 @@ def sinusoids(longest: int, dim: int) -> Float[Tensor, "longest dim"]:
     """P[t, 2i] = sin(t / 10000^(2i/d)), P[t, 2i+1] = cos(...) (Vaswani et al., 2017, 3.5)."""
     if dim % 2:
         raise ValueError(f"sinusoidal positions: wanted an even dim, got {dim}")
-    rates = torch.exp(torch.arange(0, dim, 2) * (-math.log(10000.0) / dim))
+    # In double: single precision is wrong by 1e-4 at the thousandth place.
+    rates = torch.exp(torch.arange(0, dim, 2).double() * (-math.log(10000.0) / dim))
     angles = torch.arange(longest)[:, None] * rates
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+    return waves.to(torch.get_default_dtype())
 
 
 class Sublayer(nn.Module):

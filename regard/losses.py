@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from regard.heads import Categorical
@@ -35,7 +36,10 @@ def likelihood(
     real = mask.flatten().nonzero().squeeze(1)
     rows = outputs.flatten(0, 1).index_select(0, real)
     wanted = targets.flatten().index_select(0, real)
-    loss, nll = ChunkedCrossEntropy.apply(rows, head.weight, head.bias, wanted, smoothing)  # type: ignore[no-untyped-call]
+    parts: tuple[Tensor, ...] = (rows, head.weight, head.bias)
+    if not torch.is_grad_enabled():  # which the function itself is not told
+        parts = tuple(part.detach() for part in parts)
+    loss, nll = ChunkedCrossEntropy.apply(*parts, wanted, smoothing)  # type: ignore[no-untyped-call]
     return Total(loss, nll.detach(), mask.sum())
 
 
@@ -79,5 +83,6 @@ class ChunkedCrossEntropy(torch.autograd.Function):
         return loss, nll
 
     @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
         return (*(grad * outer[0] for grad in ctx.saved_tensors), None, None)

@@ -11,7 +11,7 @@ from typing import ClassVar
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.nn import functional as F
 
 from regard.dropout import Dropout
 
@@ -20,74 +20,77 @@ RecurrentState = tuple[LayerState, ...]
 
 
 class Recurrent(nn.Module, ABC):
-    """A stack of recurrent layers, with dropout between them.
+    """A stack of recurrent layers that reads from left to right, with dropout between the layers.
 
-    `forward` runs PyTorch's fused kernel over a whole padded batch; `step` runs the single cell on
-    the same weights. The two agree (tests/laws).
+    `forward` runs PyTorch's fused kernel over whole sequences; `step` runs one step on the same
+    weights. The two agree (tests/laws). What a step's input adds to the gates does not depend on
+    the state, so `project` can compute it for all steps at once, outside the loop of `advance`.
     """
 
     kernel: ClassVar[type[nn.RNNBase]]
     parts: ClassVar[int]
     """Tensors in a layer's state: 1 (h) or 2 (h and c)."""
+    gates: ClassVar[int]
+    """Sums that a layer computes, as multiples of its size."""
 
-    def __init__(
-        self, inputs: int, dim: int, *, layers: int = 1, bidirectional: bool = False,
-        dropout: float = 0.0,
-    ) -> None:
+    def __init__(self, inputs: int, dim: int, *, layers: int = 1, dropout: float = 0.0) -> None:
         super().__init__()
         if layers < 1:
             raise ValueError(f"layers: wanted 1 or more, got {layers}")
-        self.dim, self.layers, self.bidirectional = dim, layers, bidirectional
+        self.dim, self.layers, self.out = dim, layers, dim
         self.between = Dropout(dropout)
-        self.stack = self.kernel(
-            inputs, dim, num_layers=layers, bidirectional=bidirectional, batch_first=True,
-            dropout=dropout if layers > 1 else 0.0,
-        )
+        self.stack = self.kernel(inputs, dim, num_layers=layers, batch_first=True,
+                                 dropout=dropout if layers > 1 else 0.0)
 
     @abstractmethod
-    def cell(self, x: Tensor, state: LayerState, weights: list[Tensor]) -> LayerState:
-        """One step of one layer."""
+    def cell(self, projected: Float[Tensor, "rows gates"], state: LayerState, weight: Tensor,
+             bias: Tensor) -> LayerState:
+        """One step of one layer, from its projected input and its recurrent weights."""
 
     def start(self, rows: int) -> RecurrentState:
         """The zero state."""
         zero = self.stack.weight_hh_l0.new_zeros(rows, self.dim)
         return ((zero,) * self.parts,) * self.layers
 
+    def project(self, x: Float[Tensor, "*rows inputs"]) -> Float[Tensor, "*rows gates"]:
+        """W x + b: what an input adds to the first layer's gates."""
+        weight, _, bias, _ = self.stack.all_weights[0]
+        return F.linear(x, weight, bias)
+
+    def advance(
+        self, projected: Float[Tensor, "rows gates"], state: RecurrentState
+    ) -> tuple[Float[Tensor, "rows dim"], RecurrentState]:
+        """One step of every layer, given the first layer's projected input."""
+        after: list[LayerState] = []
+        for before, (own, weight, own_bias, bias) in zip(state, self.stack.all_weights, strict=True):
+            if after:
+                projected = F.linear(self.between(after[-1][0]), own, own_bias)
+            after.append(self.cell(projected, before, weight, bias))
+        return after[-1][0], tuple(after)
+
     def step(
         self, x: Float[Tensor, "rows inputs"], state: RecurrentState
     ) -> tuple[Float[Tensor, "rows dim"], RecurrentState]:
-        """Advance every layer by one step."""
-        after: list[LayerState] = []
-        for layer, (before, weights) in enumerate(zip(state, self.stack.all_weights, strict=True)):
-            x = self.between(x) if layer else x
-            after.append(self.cell(x, before, weights))
-            x = after[-1][0]
-        return x, tuple(after)
+        """One step of every layer."""
+        return self.advance(self.project(x), state)
 
     def forward(
-        self,
-        x: Float[Tensor, "batch time inputs"],
-        mask: Bool[Tensor, "batch time"] | None = None,
-        state: RecurrentState | None = None,
-    ) -> tuple[Float[Tensor, "batch time outputs"], Tensor, RecurrentState]:
-        """Outputs of all steps (zero where padded), the top layer's last state, and all states."""
-        first = None if state is None else self._stacked(state)
-        if mask is None or bool(mask.all()):
-            outputs, last = self.stack(x, first)
-        else:
-            # Lengths must be on the CPU; a source of nothing still takes one (zero) step.
-            lengths = mask.sum(1).clamp(min=1).cpu()
-            packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-            outputs, last = self.stack(packed, first)
-            outputs, _ = pad_packed_sequence(outputs, batch_first=True, total_length=x.shape[1])
-        tensors = last if isinstance(last, tuple) else (last,)
-        top = tensors[0][-2:] if self.bidirectional else tensors[0][-1:]
-        states = tuple(zip(*(part.unbind(0) for part in tensors), strict=True))
-        return outputs, top.transpose(0, 1).flatten(1), states
+        self, x: Float[Tensor, "batch time inputs"], state: RecurrentState | None = None
+    ) -> tuple[Float[Tensor, "batch time dim"], RecurrentState]:
+        """The outputs of all steps, and the state after the last."""
+        first = None if state is None else tuple(torch.stack(p) for p in zip(*state, strict=True))
+        outputs, last = self.stack(x, first if first is None or self.parts > 1 else first[0])
+        tensors = last if self.parts > 1 else (last,)
+        return outputs, tuple(zip(*(part.unbind(0) for part in tensors), strict=True))
 
-    def _stacked(self, state: RecurrentState) -> Tensor | tuple[Tensor, ...]:
-        parts = tuple(torch.stack(part) for part in zip(*state, strict=True))
-        return parts if self.parts > 1 else parts[0]
+    def read(
+        self, x: Float[Tensor, "batch time inputs"], mask: Bool[Tensor, "batch time"]
+    ) -> tuple[Float[Tensor, "batch time dim"], Float[Tensor, "batch dim"]]:
+        """Every output, 0 where padded, and the output at each sequence's own end."""
+        outputs, _ = self(x)  # padding stands behind what is real and cannot change it
+        last = (mask.sum(1) - 1).clamp(min=0)
+        ends = outputs[torch.arange(len(x), device=x.device), last]
+        return outputs * mask[..., None].to(outputs.dtype), ends
 
 
 class RNN(Recurrent):
@@ -95,9 +98,11 @@ class RNN(Recurrent):
 
     kernel = nn.RNN
     parts = 1
+    gates = 1
 
-    def cell(self, x: Tensor, state: LayerState, weights: list[Tensor]) -> LayerState:
-        return (torch.rnn_tanh_cell(x, state[0], *weights),)
+    def cell(self, projected: Float[Tensor, "rows gates"], state: LayerState, weight: Tensor,
+             bias: Tensor) -> LayerState:
+        return ((projected + F.linear(state[0], weight, bias)).tanh(),)
 
 
 class LSTM(Recurrent):
@@ -108,9 +113,14 @@ class LSTM(Recurrent):
 
     kernel = nn.LSTM
     parts = 2
+    gates = 4
 
-    def cell(self, x: Tensor, state: LayerState, weights: list[Tensor]) -> LayerState:
-        return torch.lstm_cell(x, state, *weights)
+    def cell(self, projected: Float[Tensor, "rows gates"], state: LayerState, weight: Tensor,
+             bias: Tensor) -> LayerState:
+        hidden, cell = state
+        i, f, g, o = (projected + F.linear(hidden, weight, bias)).chunk(4, dim=1)
+        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
+        return o.sigmoid() * cell.tanh(), cell
 
 
 class GRU(Recurrent):
@@ -121,9 +131,64 @@ class GRU(Recurrent):
 
     kernel = nn.GRU
     parts = 1
+    gates = 3
 
-    def cell(self, x: Tensor, state: LayerState, weights: list[Tensor]) -> LayerState:
-        return (torch.gru_cell(x, state[0], *weights),)
+    def cell(self, projected: Float[Tensor, "rows gates"], state: LayerState, weight: Tensor,
+             bias: Tensor) -> LayerState:
+        sizes = [2 * self.dim, self.dim]
+        gates, new = projected.split(sizes, dim=1)
+        past_gates, past_new = F.linear(state[0], weight, bias).split(sizes, dim=1)
+        r, z = (gates + past_gates).sigmoid().chunk(2, dim=1)
+        n = (new + r * past_new).tanh()
+        return (torch.lerp(n, state[0], z),)
+
+
+class Bidirectional(nn.Module):
+    """Two stacks, one from each end; every layer sees both directions of the one below.
+
+    h_j = [forward h_j; backward h_j] (Schuster and Paliwal, 1997). The backward stack reads each
+    sequence from its own end: padding stays behind what is real in both directions.
+    """
+
+    def __init__(
+        self, kind: type[Recurrent], inputs: int, dim: int, *, layers: int = 1,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if layers < 1:
+            raise ValueError(f"layers: wanted 1 or more, got {layers}")
+        self.out = 2 * dim
+        sizes = [inputs] + [self.out] * (layers - 1)
+        self.forwards = nn.ModuleList(kind(size, dim) for size in sizes)
+        self.backwards = nn.ModuleList(kind(size, dim) for size in sizes)
+        self.between = Dropout(dropout)
+
+    def read(
+        self, x: Float[Tensor, "batch time inputs"], mask: Bool[Tensor, "batch time"]
+    ) -> tuple[Float[Tensor, "batch time dim"], Float[Tensor, "batch dim"]]:
+        """Every output, 0 where padded, and the last output of each direction."""
+        turn = turned(mask)
+        ends: tuple[Tensor, ...] = ()
+        for layer, (ahead, back) in enumerate(zip(self.forwards, self.backwards, strict=True)):
+            x = self.between(x) if layer else x
+            left, left_end = ahead.read(x, mask)
+            right, right_end = back.read(taken(x, turn), mask)
+            x, ends = torch.cat([left, taken(right, turn)], -1), (left_end, right_end)
+        return x, torch.cat(ends, -1)
+
+
+def turned(mask: Bool[Tensor, "batch time"]) -> Tensor:
+    """Flat places that turn each sequence around within its own length."""
+    batch, time = mask.shape
+    places = torch.arange(time, device=mask.device)
+    ends = mask.sum(1, keepdim=True)
+    inside = torch.where(places < ends, ends - 1 - places, places)
+    return (inside + torch.arange(batch, device=mask.device)[:, None] * time).flatten()
+
+
+def taken(x: Float[Tensor, "batch time dim"], places: Tensor) -> Float[Tensor, "batch time dim"]:
+    """The vectors at flat places."""
+    return x.flatten(0, 1).index_select(0, places).view_as(x)
 
 
 CELLS: dict[str, type[Recurrent]] = {"rnn": RNN, "lstm": LSTM, "gru": GRU}

@@ -5,7 +5,7 @@ from regard.data.choose import as_pairs
 from regard.data.corpus import Corpus
 from regard.data.hub import HuggingFace
 from regard.data.json_lines import JsonLines
-from regard.data.prepare import prepare, train_tokenizers
+from regard.data.prepared import prepare, train_tokenizers
 from regard.data.pronounce import CMUdict
 from regard.data.sources import Checks, DataError, Pair, Pairs, Report
 from regard.data.tables import Table

@@ -88,28 +88,33 @@ class Epoch(Sequence[Indices]):
         return np.random.Generator(np.random.PCG64(mixed))
 
     def _sorted(self, pool: int) -> Indices:
-        """Sort a pool by target, then source length, which turns back at each target length.
+        """Sort a pool by the longer side, then by how far the sides differ, to and fro.
 
-        Neighbours across a change of the target length then have like source lengths too.
+        Turning back at each length keeps neighbours alike on both sides, and the longer side is
+        the one that fills the budget.
         """
         size = self.batches.pool
         members = self._order[pool * size : (pool + 1) * size]
-        target = np.asarray(self.batches.target_lengths[members], dtype=np.int64)
+        source, target = self._lengths(members)
+        longer = np.maximum(source, target)
+        turning = np.where(longer % 2 == 0, target - source, source - target)
+        return members[np.lexsort((turning, longer))]
+
+    def _lengths(self, members: Indices) -> tuple[Indices, Indices]:
+        """Give the lengths of both sides with their end marks."""
         source = np.asarray(self.batches.source_lengths[members], dtype=np.int64)
-        turning = np.where(target % 2 == 0, source, -source)
-        return members[np.lexsort((turning, target))]
+        target = np.asarray(self.batches.target_lengths[members], dtype=np.int64)
+        return source + 1, target + 1
 
     def _bounds(self, members: Indices) -> list[int]:
         """Cut sorted members greedily: as many as the budgets of both sides allow."""
         budget, most = self.batches.tokens, self.batches.sentences
-        target = np.asarray(self.batches.target_lengths[members], dtype=np.int64) + 1
-        source = np.asarray(self.batches.source_lengths[members], dtype=np.int64) + 1
+        longer = np.maximum(*self._lengths(members))
         bounds = [0]
         while (start := bounds[-1]) < len(members):
-            # The first target is the shortest: no batch from here can hold more rows.
-            room = slice(start, start + max(1, min(most, budget // int(target[start]))))
-            widest = np.maximum(np.maximum.accumulate(source[room]), target[room])
-            fits = np.searchsorted(widest * np.arange(1, len(widest) + 1), budget, side="right")
+            # Lengths only grow from here on: no batch can hold more rows than this.
+            room = longer[start : start + max(1, min(most, budget // int(longer[start])))]
+            fits = np.searchsorted(room * np.arange(1, len(room) + 1), budget, side="right")
             bounds.append(start + max(1, int(fits)))
         return bounds
 

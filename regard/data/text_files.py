@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from regard.data.sources import (
     JSON,
@@ -55,13 +55,12 @@ def kind(path: str | Path) -> str:
     return (path.with_suffix("") if path.suffix in COMPRESSED else path).suffix.lower()
 
 
-def _open_zstandard(path: Path) -> IO[bytes]:
+def _open_zstandard(path: Path) -> Any:
     for name in ("compression.zstd", "backports.zstd", "pyzstd", "zstandard"):
         try:
-            stream: IO[bytes] = importlib.import_module(name).open(path, "rb")
+            return importlib.import_module(name).open(path, "rb")
         except ImportError:
             continue
-        return stream
     raise data_error(
         path,
         "no package that reads .zst is installed",
@@ -69,11 +68,11 @@ def _open_zstandard(path: Path) -> IO[bytes]:
     )
 
 
-def open_bytes(path: Path) -> IO[bytes]:
+def open_bytes(path: Path) -> Any:
     """Open a file, plain or compressed by its suffix."""
     match path.suffix:
         case ".gz":
-            return cast(IO[bytes], gzip.open(path, "rb"))
+            return gzip.open(path, "rb")
         case ".bz2":
             return bz2.open(path, "rb")
         case ".xz":

@@ -7,9 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from numpy.typing import NDArray
+
 from regard.data.files import write_whole
 from regard.data.sources import DataError, data_error
 
+Ids: TypeAlias = Iterable[int] | NDArray[Any]
 Kind: TypeAlias = Literal["characters", "words", "subwords"]
 
 NAMES = ("<pad>", "<unk>", "<s>", "</s>")
@@ -50,7 +53,7 @@ class Tokenizer:
             problem = "wanted a list of texts that UTF-8 can hold"
             raise data_error("encode", problem, "give a list of str, not one str") from None
 
-    def decode(self, ids: Iterable[int]) -> str:
+    def decode(self, ids: Ids) -> str:
         """Give the text up to the end mark; an unknown symbol shows as ⁇."""
         pieces = []
         for number in ids:
@@ -63,7 +66,7 @@ class Tokenizer:
         text = (" " if self.kind == "words" else "").join(pieces)
         return text.removeprefix(" ") if self.kind == "subwords" else text
 
-    def tokens(self, ids: Iterable[int]) -> list[str]:
+    def tokens(self, ids: Ids) -> list[str]:
         """Give each symbol on its own, as an axis shows it, with ▁ for a blank."""
         return [self._pieces[i].replace(" ", "▁") if i > 3 else NAMES[i] for i in ids]
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from tempfile import TemporaryFile
-from typing import Any, Protocol
+from typing import Any
 
 from regard.data.progress import counting
 from regard.data.sources import data_error

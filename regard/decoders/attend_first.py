@@ -33,7 +33,9 @@ class Looking(NamedTuple):
 class AttendFirst(Decoder):
     """c_i = attend(s_{i-1}), s_i = f(s_{i-1}, [y_{i-1}; c_i]) (Bahdanau et al., 2015, 3.1).
 
-    The output is tanh(W [s_i; y_{i-1}; c_i]), computed for all steps at once in training.
+    The output is tanh(W [s_i; y_{i-1}; c_i]). The weights of [y; c] are kept in two parts, so that
+    in training the loop does only what depends on the step before: the symbols' part and the
+    outputs are computed for all steps at once.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class AttendFirst(Decoder):
         super().__init__()
         self.embedding, self.cell, self.attention = embedding, cell, attention
         self.bridge = Bridge(summary, cell)
+        self.context = nn.Linear(memory, cell.gates * cell.dim, bias=False)
         self.readout = nn.Linear(cell.dim + embedding.dim + memory, dim)
         self.dropout = Dropout(dropout)
         self.dim = dim
@@ -55,7 +58,7 @@ class AttendFirst(Decoder):
 
     def step(self, token: Int[Tensor, " rows"], state: Looking, source: Source) -> Step:
         embedded = self.embedding(token[:, None])[:, 0]
-        hidden, state, read = self._advance(embedded, state, source)
+        hidden, state, read = self._advance(self.cell.project(embedded), state, source)
         return Step(self._read_out(hidden, embedded, read.context), state, read)
 
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
@@ -64,18 +67,18 @@ class AttendFirst(Decoder):
         embedded = self.embedding(tokens)
         hiddens: list[Tensor] = []
         reads: list[Read] = []
-        for token in embedded.unbind(1):
-            hidden, state, read = self._advance(token, state, source)
+        for projected in self.cell.project(embedded).unbind(1):
+            hidden, state, read = self._advance(projected, state, source)
             hiddens.append(hidden)
             reads.append(read)
         contexts = torch.stack([read.context for read in reads], 1)
         return gathered(self._read_out(torch.stack(hiddens, 1), embedded, contexts), reads)
 
     def _advance(
-        self, embedded: Float[Tensor, "rows embed"], state: Looking, source: Source
+        self, projected: Float[Tensor, "rows gates"], state: Looking, source: Source
     ) -> tuple[Float[Tensor, "rows dim"], Looking, Read]:
         read = self.attention(state.cell[-1][0], source.keys, state.attention)
-        hidden, cell = self.cell.step(torch.cat([embedded, read.context], -1), state.cell)
+        hidden, cell = self.cell.advance(projected + self.context(read.context), state.cell)
         return hidden, Looking(cell, read.state), read
 
     def _read_out(self, hidden: Tensor, embedded: Tensor, context: Tensor) -> Tensor:

@@ -30,5 +30,5 @@ class Plain(Decoder):
         return Step(output, state)
 
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
-        outputs, _, _ = self.cell(self.embedding(tokens), None, self.prepare(memory))
+        outputs, _ = self.cell(self.embedding(tokens), self.prepare(memory))
         return Decoded(outputs)

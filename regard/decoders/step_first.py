@@ -47,7 +47,7 @@ class StepFirst(Decoder):
 
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
         source = self.prepare(memory)
-        hidden, _, _ = self.cell(self.embedding(tokens), None, source.first)
+        hidden, _ = self.cell(self.embedding(tokens), source.first)
         # Every time step is a row of its sentence, just as every hypothesis is in a beam.
         read = self.attention(hidden.flatten(0, 1), source.keys, self.attention.start(source.keys))
         outputs = self._combined(read, hidden.flatten(0, 1)).unflatten(0, tokens.shape)
@@ -70,29 +70,39 @@ class Fed(NamedTuple):
 class InputFeeding(StepFirst):
     """s_i = f(s_{i-1}, [y_{i-1}; o_{i-1}]), else as StepFirst (Luong et al., 2015, 3.3).
 
-    The cell's inputs are the embedding's size plus the cell's own.
+    The weights of [y; o] are kept in two parts, so that the symbols' part can be computed for all
+    steps at once.
     """
+
+    def __init__(
+        self, embedding: Embedding, cell: Recurrent, attention: Attention, *, memory: int,
+        summary: int, dropout: float = 0.0,
+    ) -> None:
+        super().__init__(embedding, cell, attention, memory=memory, summary=summary,
+                         dropout=dropout)
+        self.fed = nn.Linear(self.dim, cell.gates * cell.dim, bias=False)
 
     def start(self, source: Source) -> Fed:  # type: ignore[override]
         hidden = source.first[-1][0]
         return Fed(super().start(source), torch.zeros_like(hidden))
 
     def step(self, token: Int[Tensor, " rows"], state: Fed, source: Source) -> Step:  # type: ignore[override]
-        return self._fed(self.embedding(token[:, None])[:, 0], state, source)
+        embedded = self.embedding(token[:, None])[:, 0]
+        return self._advance(self.cell.project(embedded), state, source)
 
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
         source = self.prepare(memory)
         state = self.start(source)
         outputs: list[Tensor] = []
         reads: list[Read] = []
-        for embedded in self.embedding(tokens).unbind(1):
-            output, state, read = self._fed(embedded, state, source)
+        for projected in self.cell.project(self.embedding(tokens)).unbind(1):
+            output, state, read = self._advance(projected, state, source)
             outputs.append(output)
             reads.append(read)
         return gathered(torch.stack(outputs, 1), reads)
 
-    def _fed(self, embedded: Float[Tensor, "rows embed"], state: Fed, source: Source) -> Step:
-        hidden, cell = self.cell.step(torch.cat([embedded, state.output], -1), state.looking.cell)
+    def _advance(self, projected: Float[Tensor, "rows gates"], state: Fed, source: Source) -> Step:
+        hidden, cell = self.cell.advance(projected + self.fed(state.output), state.looking.cell)
         read = self.attention(hidden, source.keys, state.looking.attention)
         output = self._combined(read, hidden)
         return Step(output, Fed(Looking(cell, read.state), output), read)

@@ -8,22 +8,22 @@ from torch import Tensor
 from regard.blocks import Embedding
 from regard.encoders.base import Encoder
 from regard.memory import Memory
-from regard.recurrent import Recurrent
+from regard.recurrent import Bidirectional, Recurrent
 
 
 class RecurrentEncoder(Encoder):
-    """h_j = [forward h_j; backward h_j] (Bahdanau et al., 2015, 3.2; Schuster and Paliwal, 1997).
+    """h_1..h_n = cell(x_1..x_n), from left to right or from both ends.
 
-    The summary is the last state of each direction.
+    The summary is the last state of each direction (Sutskever et al., 2014; Bahdanau et al., 2015).
     """
 
-    def __init__(self, embedding: Embedding, cell: Recurrent) -> None:
+    def __init__(self, embedding: Embedding, cell: Recurrent | Bidirectional) -> None:
         super().__init__()
         self.embedding, self.cell = embedding, cell
-        self.dim = self.summary = cell.dim * (2 if cell.bidirectional else 1)
+        self.dim = self.summary = cell.out
 
     def forward(
         self, tokens: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"]
     ) -> Memory:
-        values, summary, _ = self.cell(self.embedding(tokens), mask)
+        values, summary = self.cell.read(self.embedding(tokens), mask)
         return Memory(values, mask, summary)

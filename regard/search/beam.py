@@ -29,6 +29,8 @@ def beam(
     still enter the n-best list: a log probability only falls, so log p / divisor(longest) is the
     most that it can reach. With width 1 this is greedy search; wide enough, it is exhaustive.
     """
+    if width < 1:
+        raise ValueError(f"width: wanted 1 or more, got {width}")
     if not 1 <= nbest <= width:
         raise ValueError(f"nbest: wanted 1 to the beam's width {width}, got {nbest}")
     search = _Search(symbols, penalty or Raw(), width, nbest, limits, prefix, trace)

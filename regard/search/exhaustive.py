@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import torch
@@ -20,6 +21,8 @@ def exhaustive(
     prefix: Int[Tensor, "sentence prefix"] | None = None,
 ) -> list[list[Hypothesis]]:
     """argmax over all y of score(y), by enumeration of every sequence up to the length limit."""
+    if nbest < 1:
+        raise ValueError(f"nbest: wanted 1 or more, got {nbest}")
     found: list[list[Hypothesis]] = []
     for sentence in range(len(limits)):
         row = torch.tensor([sentence], device=limits.device)
@@ -38,7 +41,7 @@ def _enumerate(
     state, said = scorer.start(source), torch.empty(1, 0, dtype=torch.long, device=limit.device)
     token, scores = torch.full_like(limit, symbols.begin), None
     done: list[Hypothesis] = []
-    for step in range(int(limit) + 1):
+    for step in count():  # to the limit, or to the end of a forced prefix beyond it
         log_prob, state = scorer.step(token, state, source)
         _refuse_if_too_large(log_prob.shape[1] - 1 - len(symbols.never), int(limit), most)
         log_prob = allowed(log_prob[None], step=step, limits=limit, symbols=symbols,

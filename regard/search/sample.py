@@ -23,8 +23,9 @@ def sample(
     `seeds` has one number per sentence: a sample does not depend on the batch around it.
     Nucleus (top-p) sampling: Holtzman et al., 2020.
     """
-    _check(temperature, top_k, top_p)
-    longest = int(limits.max()) + 1
+    _check(temperature, top_k, top_p, seeds, len(limits))
+    # A forced prefix may go beyond the limit.
+    longest = max(int(limits.max()), 0 if prefix is None else prefix.shape[1]) + 1
     streams = [np.random.Generator(np.random.Philox(key=seed % 2**64)) for seed in seeds]
     # Enough numbers for the longest sentence; a stream's start does not depend on how many.
     chances = torch.from_numpy(np.stack([s.random(longest) for s in streams])).to(limits.device)
@@ -51,10 +52,14 @@ def trimmed(
     return probabilities
 
 
-def _check(temperature: float, top_k: int | None, top_p: float | None) -> None:
+def _check(temperature: float, top_k: int | None, top_p: float | None, seeds: list[int],
+           sentences: int) -> None:
     if temperature <= 0:
         raise ValueError(f"temperature: wanted a number above 0, got {temperature}")
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k: wanted 1 or more, got {top_k}")
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"top_p: wanted a share above 0 and up to 1, got {top_p}")
+    if len(seeds) != sentences:
+        raise ValueError(f"seeds: wanted one for each of the {sentences} sentences, "
+                         f"got {len(seeds)}")

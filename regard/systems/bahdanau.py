@@ -18,7 +18,7 @@ from regard.decoders.attend_first import AttendFirst
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
-from regard.recurrent import CELLS
+from regard.recurrent import CELLS, Bidirectional
 
 
 def bahdanau(
@@ -31,14 +31,13 @@ def bahdanau(
     source = Embedding(source_vocab, embedding, dropout=dropout)
     target = Embedding(target_vocab, embedding, dropout=dropout)
     reader = RecurrentEncoder(
-        source, CELLS[cell](embedding, encoder, layers=encoder_layers, bidirectional=True,
-                            dropout=dropout),
+        source, Bidirectional(CELLS[cell], embedding, encoder, layers=encoder_layers,
+                              dropout=dropout),
     )
     looking = Additive(decoder, reader.dim, dim=attention,
                        choice=Hard() if choice == "hard" else Soft())
     writer = AttendFirst(
-        target, CELLS[cell](embedding + reader.dim, decoder, layers=decoder_layers,
-                            dropout=dropout),
+        target, CELLS[cell](embedding, decoder, layers=decoder_layers, dropout=dropout),
         looking, memory=reader.dim, summary=reader.summary, dim=readout, dropout=dropout,
     )
     head = Categorical(readout, target_vocab, tied=target if tied else None)

@@ -35,9 +35,8 @@ def luong(
     target = Embedding(target_vocab, embedding, dropout=dropout)
     reader = RecurrentEncoder(source, CELLS[cell](embedding, dim, layers=layers, dropout=dropout))
     kind = InputFeeding if input_feeding else StepFirst
-    inputs = embedding + dim if input_feeding else embedding
     writer = kind(
-        target, CELLS[cell](inputs, dim, layers=layers, dropout=dropout), scores[score],
+        target, CELLS[cell](embedding, dim, layers=layers, dropout=dropout), scores[score],
         memory=reader.dim, summary=reader.summary, dropout=dropout,
     )
     return Seq2Seq(reader, writer, Categorical(dim, target_vocab, tied=target if tied else None))

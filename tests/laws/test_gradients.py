@@ -1,0 +1,159 @@
+"""Gradients are those of the formula, by finite differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.autograd import gradcheck
+from torch.nn import functional as F
+
+from regard.attention import Hard, SelfAttention
+from regard.attention.base import explicit_weights
+from regard.heads import Categorical
+from regard.losses import ChunkedCrossEntropy, likelihood
+
+from .zoo import (
+    ALL_ATTENTIONS, ATTENTIONS, assert_close, make_attention, mask, memory, randomised,
+)
+
+
+def check(module: nn.Module, function: Any, *inputs: Tensor) -> None:
+    """Gradcheck of the inputs and of every weight of the module."""
+    names, weights = zip(*module.named_parameters(), strict=True) if list(
+        module.parameters()) else ((), ())
+    inputs = tuple(x.detach().clone().requires_grad_() for x in inputs)
+
+    def call(*every: Tensor) -> Tensor:
+        own, theirs = every[: len(inputs)], dict(zip(names, every[len(inputs) :], strict=True))
+
+        class Run(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.inner = module
+
+            def forward(self, *x: Tensor) -> Tensor:
+                return function(self.inner, *x)
+
+        return torch.func.functional_call(
+            Run(), {f"inner.{key}": value for key, value in theirs.items()}, own
+        )
+
+    assert gradcheck(call, (*inputs, *(w.detach().clone().requires_grad_() for w in weights)))
+
+
+@pytest.mark.parametrize("name", [n for n in ALL_ATTENTIONS if "hard" not in n])
+def test_attention(name: str) -> None:
+    seen = memory([3, 1])
+    query = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+    def look(attention: Any, q: Tensor, values: Tensor) -> Tensor:
+        return attention(q, attention.keys(seen._replace(values=values))).context
+
+    check(make_attention(name), look, query, seen.values)
+    if name == "multihead":
+        with explicit_weights():
+            check(make_attention(name), look, query, seen.values)
+
+
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_hard_attentions_log_prob(name: str) -> None:
+    seen = memory([3, 1])
+    query = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+    def look(attention: Any, q: Tensor, values: Tensor) -> Tensor:
+        torch.manual_seed(5)
+        read = attention(q, attention.keys(seen._replace(values=values)))
+        return torch.cat([read.log_prob, read.context.flatten()])
+
+    attention = make_attention(f"{name}-hard").train()
+    assert any(isinstance(part, Hard) for part in attention.modules())
+    check(attention, look, query, seen.values)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_self_attention(causal: bool) -> None:
+    seen = memory([3, 2])
+    attention = randomised(SelfAttention(4, 2, causal=causal), "self", 0)
+
+    def look(attention: Any, x: Tensor) -> Tensor:
+        return attention(x, seen.mask).context
+
+    check(attention, look, seen.values)
+    with explicit_weights():
+        check(attention, look, seen.values)
+
+
+ROWS, DIM, SIZE = 5, 3, 4
+
+
+def parts(seed: int = 0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    rows, weight, bias = (
+        torch.randn(*shape, dtype=torch.float64, generator=generator, requires_grad=True)
+        for shape in ((ROWS, DIM), (SIZE, DIM), (SIZE,))
+    )
+    return rows, weight, bias, torch.randint(SIZE, (ROWS,), generator=generator)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("chunk", [1, 2, 3, 1024])
+def test_chunked_cross_entropy(
+    smoothing: float, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ChunkedCrossEntropy, "CHUNK", chunk)
+    *inputs, wanted = parts()
+    assert gradcheck(lambda *x: ChunkedCrossEntropy.apply(*x, wanted, smoothing)[0], inputs)
+    loss, nll = ChunkedCrossEntropy.apply(*inputs, wanted, smoothing)
+    ours = torch.autograd.grad(3 * loss, inputs)
+    theirs_loss = F.cross_entropy(F.linear(*inputs), wanted, reduction="sum",
+                                  label_smoothing=smoothing)
+    assert_close(loss, theirs_loss)
+    assert_close(nll, F.cross_entropy(F.linear(*inputs), wanted, reduction="sum"))
+    assert not nll.requires_grad
+    assert_close(ours, torch.autograd.grad(3 * theirs_loss, inputs))
+
+
+def test_likelihood_counts_real_positions_only() -> None:
+    head = randomised(Categorical(DIM, SIZE), "head", 0)
+    outputs = torch.randn(2, 4, DIM, dtype=torch.float64, requires_grad=True)
+    targets, real = torch.tensor([[0, 1, 2, 3], [3, 2, 1, 0]]), mask([4, 1])
+    total = likelihood(head, outputs, targets, real, smoothing=0.1)
+    wanted = F.cross_entropy(head(outputs)[real], targets[real], reduction="sum",
+                             label_smoothing=0.1)
+    assert_close(total.loss, wanted)
+    assert total.count == 5
+    total.loss.backward()
+    assert not outputs.grad[1, 1:].any()
+    assert outputs.grad[real].any()
+
+
+def test_the_loss_without_gradients_is_the_same_and_wastes_no_work(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = randomised(Categorical(DIM, SIZE), "head", 0)
+    rows, _, _, wanted = parts()
+    arguments = (head, rows[None].detach(), wanted[None], mask([ROWS]))
+    with_gradients = likelihood(*arguments)
+    saved: list[int] = []
+    forward = ChunkedCrossEntropy.forward
+
+    def counting(ctx: Any, *x: Any) -> Any:
+        saved.append(sum(ctx.needs_input_grad))
+        return forward(ctx, *x)
+
+    monkeypatch.setattr(ChunkedCrossEntropy, "forward", staticmethod(counting))
+    with torch.no_grad():
+        without = likelihood(*arguments)
+    assert_close((without.loss, without.nll), (with_gradients.loss.detach(), with_gradients.nll))
+    assert saved == [0]
+
+
+def test_a_second_derivative_is_refused_rather_than_wrong() -> None:
+    *inputs, wanted = parts()
+    loss, _ = ChunkedCrossEntropy.apply(*inputs, wanted, 0.0)
+    (first,) = torch.autograd.grad(loss**2, inputs[:1], create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()
