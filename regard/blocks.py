@@ -23,7 +23,12 @@ class Embedding(nn.Module):
     """
 
     def __init__(
-        self, vocab: int, dim: int, *, positions: PositionKind = "none", longest: int = 1024,
+        self,
+        vocab: int,
+        dim: int,
+        *,
+        positions: PositionKind = "none",
+        longest: int = 1024,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
@@ -52,7 +57,7 @@ class Embedding(nn.Module):
                     f"{self.longest} positions of this model; cut it or train with a larger longest"
                 )
             x = x + places[first : first + tokens.shape[1]]
-        return self.dropout(x)  # type: ignore[no-any-return]
+        return self.dropout(x)
 
 
 def sinusoids(longest: int, dim: int) -> Float[Tensor, "longest dim"]:
@@ -76,7 +81,7 @@ class Sublayer(nn.Module):
     def forward(self, x: Tensor, inner: Callable[[Tensor], Tensor]) -> Tensor:
         if self.pre:
             return x + self.dropout(inner(self.norm(x)))
-        return self.norm(x + self.dropout(inner(x)))  # type: ignore[no-any-return]
+        return self.norm(x + self.dropout(inner(x)))
 
 
 class FeedForward(nn.Module):
@@ -88,4 +93,4 @@ class FeedForward(nn.Module):
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.down(self.dropout(self.up(x).relu_()))  # type: ignore[no-any-return]
+        return self.down(self.dropout(self.up(x).relu_()))

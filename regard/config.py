@@ -41,7 +41,11 @@ class Later(Generic[T]):
 
 
 def build(
-    spec: Mapping[str, Any], wanted: type[T] | Any, *, where: str = "", given: Iterable[str] = (),
+    spec: Mapping[str, Any],
+    wanted: type[T] | Any,
+    *,
+    where: str = "",
+    given: Iterable[str] = (),
     trust: tuple[str, ...] | None = None,
 ) -> Later[T]:
     """Check a mapping against the signature that it names; nothing is called yet.
@@ -53,8 +57,10 @@ def build(
     name = spec.pop("is", None)
     function = wanted if name is None else resolve(name, wanted, where=f"{where}is", trust=trust)
     if inspect.isabstract(function):
-        raise RecipeError(f"{where or 'recipe'}: wanted a part named by is: ..., as in "
-                          f"{{is: {_examples(function)}}}, got a mapping without it")
+        raise RecipeError(
+            f"{where or 'recipe'}: wanted a part named by is: ..., as in "
+            f"{{is: {_examples(function)}}}, got a mapping without it"
+        )
     hints = typing.get_type_hints(function.__init__ if inspect.isclass(function) else function)
     parameters = {n: p for n, p in inspect.signature(function).parameters.items() if n not in given}
     known = list(parameters)
@@ -74,7 +80,9 @@ def build(
 def resolve(name: Any, wanted: Any, *, where: str, trust: tuple[str, ...] | None) -> Any:
     """The class or function that a dotted name stands for."""
     if not isinstance(name, str) or "." not in name:
-        raise RecipeError(f"{where}: wanted a dotted name such as {_examples(wanted)}, got {name!r}")
+        raise RecipeError(
+            f"{where}: wanted a dotted name such as {_examples(wanted)}, got {name!r}"
+        )
     path, _, last = name.rpartition(".")
     found, tried = None, [f"regard.{path}", path]
     for module_name in tried:
@@ -90,12 +98,16 @@ def resolve(name: Any, wanted: Any, *, where: str, trust: tuple[str, ...] | None
         if found is not None:
             break
         if module_name.startswith("regard."):
-            raise RecipeError(f"{where}: no {last!r} in {module_name}{nearest(last, public(module))}")
+            raise RecipeError(
+                f"{where}: no {last!r} in {module_name}{nearest(last, public(module))}"
+            )
     if found is None:
         raise RecipeError(f"{where}: no part is called {name!r}{_nearest_module(name)}")
     if not callable(found) or not trusted(found.__module__, trust) or not _gives(found, wanted):
-        raise RecipeError(f"{where}: wanted something that gives {_named(wanted)}, such as "
-                          f"{_examples(wanted)}; {name} does not")
+        raise RecipeError(
+            f"{where}: wanted something that gives {_named(wanted)}, such as "
+            f"{_examples(wanted)}; {name} does not"
+        )
     return found
 
 
@@ -132,7 +144,7 @@ def trusted(module: str, trust: tuple[str, ...] | None) -> bool:
 def convert(value: Any, wanted: Any, *, where: str, trust: tuple[str, ...] | None = None) -> Any:
     """A value from YAML as what the annotation wants, or an error that names the key."""
     origin, options = get_origin(wanted), get_args(wanted)
-    if wanted is Any or (wanted is None or wanted is type(None)) and value is None:
+    if wanted is Any or ((wanted is None or wanted is type(None)) and value is None):
         return value
     if origin in (Union, types.UnionType):
         return _convert_union(value, options, wanted, where=where, trust=trust)
@@ -144,14 +156,18 @@ def convert(value: Any, wanted: Any, *, where: str, trust: tuple[str, ...] | Non
         return value
     if origin is Later:
         if not isinstance(value, Mapping):
-            raise RecipeError(f"{where}: wanted {{is: {_examples(options[0])}, ...}}, got {value!r}")
+            raise RecipeError(
+                f"{where}: wanted {{is: {_examples(options[0])}, ...}}, got {value!r}"
+            )
         return build(value, options[0], where=f"{where}.", given=SUPPLIED, trust=trust)
     if origin is list and isinstance(value, list):
-        return [convert(v, options[0], where=f"{where}[{i}]", trust=trust)
-                for i, v in enumerate(value)]
+        return [
+            convert(v, options[0], where=f"{where}[{i}]", trust=trust) for i, v in enumerate(value)
+        ]
     if origin is dict and isinstance(value, Mapping):
-        return {k: convert(v, options[1], where=f"{where}.{k}", trust=trust)
-                for k, v in value.items()}
+        return {
+            k: convert(v, options[1], where=f"{where}.{k}", trust=trust) for k, v in value.items()
+        }
     if origin is tuple and isinstance(value, list):
         return tuple(value)
     if inspect.isclass(wanted) and isinstance(value, Mapping):
@@ -222,8 +238,14 @@ def _named(wanted: Any) -> str:
         return " or ".join(_named(option) for option in options)
     if get_origin(wanted) is Literal:
         return "one of " + ", ".join(str(option) for option in options)
-    plain = {int: "a whole number", float: "a number", bool: "true or false", str: "a text",
-             Path: "a path", type(None): "null"}
+    plain = {
+        int: "a whole number",
+        float: "a number",
+        bool: "true or false",
+        str: "a text",
+        Path: "a path",
+        type(None): "null",
+    }
     if get_origin(wanted) is list:
         return f"a list of {_named(options[0])}"
     if get_origin(wanted) is Later:
@@ -237,14 +259,22 @@ def _examples(wanted: Any) -> str:
     for package in ("systems", "data", "search", "tasks", "train"):
         module = importlib.import_module(f"regard.{package}")
         parts = [(n, vars(module)[n]) for n in vars(module).get("__all__", ())]
-        found += [f"{package}.{n}" for n, p in parts
-                  if callable(p) and inspect.isclass(wanted) and _gives(p, wanted)
-                  and not inspect.isabstract(p)]
+        found += [
+            f"{package}.{n}"
+            for n, p in parts
+            if callable(p)
+            and inspect.isclass(wanted)
+            and _gives(p, wanted)
+            and not inspect.isabstract(p)
+        ]
     return " or ".join(found[:5]) or "package.Name"
 
 
 def _nearest_module(name: str) -> str:
-    every = [f"{package}.{n}" for package in ("systems", "data", "search", "tasks", "train")
-             for n in public(importlib.import_module(f"regard.{package}"))]
+    every = [
+        f"{package}.{n}"
+        for package in ("systems", "data", "search", "tasks", "train")
+        for n in public(importlib.import_module(f"regard.{package}"))
+    ]
     close = difflib.get_close_matches(name, every, n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else ""

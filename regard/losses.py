@@ -8,7 +8,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.nn import functional as F
 
 from regard.heads import Categorical
 
@@ -18,7 +17,7 @@ class Total(NamedTuple):
 
     loss: Float[Tensor, ""]
     nll: Float[Tensor, ""]
-    count: Int[Tensor, ""]
+    tokens: Int[Tensor, ""]
 
 
 def likelihood(
@@ -46,39 +45,43 @@ def likelihood(
 class ChunkedCrossEntropy(torch.autograd.Function):
     """sum_n (logsumexp(z_n) - (1 - e) z_n[y_n] - e mean(z_n)), z = W o + b.
 
-    Logits are made for some rows at a time, and turned into their own gradient at once
-    (softmax minus target), so that the whole table of rows times vocabulary never exists and no
-    pass over it is done twice.
+    The table of rows times vocabulary is the largest thing in training a small model. It is made
+    for some rows at a time and its gradient, softmax(z) minus the target, is used at once: softmax
+    as exp(z - m) / s, where 1 / s scales the rows instead of the table; the target's part, which is
+    one symbol and a constant, never touches the table at all.
     """
 
-    CHUNK = 1024
+    CHUNK = 512
 
     @staticmethod
     def forward(
         ctx: Any, rows: Tensor, weight: Tensor, bias: Tensor, wanted: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
-        needed = any(ctx.needs_input_grad)
-        grads = [torch.zeros_like(x) for x in (rows, weight, bias)] if needed else []
-        loss, nll = rows.new_zeros((), dtype=weight.dtype), rows.new_zeros((), dtype=weight.dtype)
-        vocab = weight.shape[0]
+        rows = rows.to(weight.dtype)
+        into_rows, into_weight, into_bias = (torch.zeros_like(x) for x in (rows, weight, bias))
+        everything, mean = torch.zeros_like(bias[:1]), weight.mean(0)
         for first in range(0, len(rows), ChunkedCrossEntropy.CHUNK):
             part = slice(first, first + ChunkedCrossEntropy.CHUNK)
-            logits = F.linear(rows[part], weight, bias).to(weight.dtype)
-            log_p = logits.log_softmax(1)
-            picked = log_p.gather(1, wanted[part, None])
-            nll -= picked.sum()
-            loss -= (1 - smoothing) * picked.sum()
-            if smoothing:
-                loss -= smoothing * log_p.sum() / vocab
-            if needed:
-                residue = log_p.exp_()
-                if smoothing:
-                    residue.sub_(smoothing / vocab)
-                residue.scatter_add_(1, wanted[part, None], picked.fill_(smoothing - 1))
-                grads[0][part] = residue @ weight
-                grads[1].addmm_(residue.T, rows[part].to(weight.dtype))
-                grads[2].add_(residue.sum(0))
-        ctx.save_for_backward(*grads)
+            table = torch.addmm(bias, rows[part], weight.T)
+            most = table.amax(1, keepdim=True)
+            table.sub_(most).exp_()
+            mass = table.sum(1, keepdim=True)
+            everything += (mass.log() + most).sum()
+            if any(ctx.needs_input_grad):
+                inverse = mass.reciprocal()
+                into_rows[part] = (table @ weight).mul_(inverse)
+                into_weight.addmm_(table.T, rows[part] * inverse)
+                into_bias.addmv_(table.T, inverse[:, 0])
+        share, even = 1 - smoothing, smoothing / len(weight)
+        into_rows.sub_(share * weight[wanted] + smoothing * mean)
+        into_weight.index_add_(0, wanted, rows, alpha=-share).sub_(even * rows.sum(0))
+        often = wanted.bincount(minlength=len(weight)).to(bias.dtype)
+        into_bias.sub_(share * often + even * len(rows))
+        ctx.save_for_backward(into_rows, into_weight, into_bias)
+        picked = (rows * weight[wanted]).sum() + bias[wanted].sum()
+        average = (rows @ mean).sum() + len(rows) * bias.mean()
+        nll = (everything - picked).squeeze()
+        loss = (everything - share * picked - smoothing * average).squeeze()
         ctx.mark_non_differentiable(nll)
         return loss, nll
 

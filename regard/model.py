@@ -30,7 +30,7 @@ class Seq2Seq(nn.Module):
         tokens: Int[Tensor, "batch time"],
     ) -> Decoded:
         """Outputs for known symbols; `tokens` starts with the begin-of-sequence symbol."""
-        return self.decoder(tokens, self.encoder(source, mask))  # type: ignore[no-any-return]
+        return self.decoder(tokens, self.encoder(source, mask))
 
     def prepare(
         self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"]

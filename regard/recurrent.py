@@ -6,7 +6,7 @@ A state is a tuple with one entry per layer, each a tuple of tensors (rows, dim)
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Bool, Float
@@ -27,7 +27,7 @@ class Recurrent(nn.Module, ABC):
     the state, so `project` can compute it for all steps at once, outside the loop of `advance`.
     """
 
-    kernel: ClassVar[type[nn.RNNBase]]
+    kernel: ClassVar[type[nn.RNN] | type[nn.LSTM] | type[nn.GRU]]
     parts: ClassVar[int]
     """Tensors in a layer's state: 1 (h) or 2 (h and c)."""
     gates: ClassVar[int]
@@ -39,17 +39,23 @@ class Recurrent(nn.Module, ABC):
             raise ValueError(f"layers: wanted 1 or more, got {layers}")
         self.dim, self.layers, self.out = dim, layers, dim
         self.between = Dropout(dropout)
-        self.stack = self.kernel(inputs, dim, num_layers=layers, batch_first=True,
-                                 dropout=dropout if layers > 1 else 0.0)
+        self.stack = self.kernel(
+            inputs, dim, num_layers=layers, batch_first=True, dropout=dropout if layers > 1 else 0.0
+        )
 
     @abstractmethod
-    def cell(self, projected: Float[Tensor, "rows gates"], state: LayerState, weight: Tensor,
-             bias: Tensor) -> LayerState:
+    def cell(
+        self,
+        projected: Float[Tensor, "rows gates"],
+        state: LayerState,
+        weight: Tensor,
+        bias: Tensor,
+    ) -> LayerState:
         """One step of one layer, from its projected input and its recurrent weights."""
 
     def start(self, rows: int) -> RecurrentState:
         """The zero state."""
-        zero = self.stack.weight_hh_l0.new_zeros(rows, self.dim)
+        zero = self.stack.all_weights[0][0].new_zeros(rows, self.dim)
         return ((zero,) * self.parts,) * self.layers
 
     def project(self, x: Float[Tensor, "*rows inputs"]) -> Float[Tensor, "*rows gates"]:
@@ -62,7 +68,9 @@ class Recurrent(nn.Module, ABC):
     ) -> tuple[Float[Tensor, "rows dim"], RecurrentState]:
         """One step of every layer, given the first layer's projected input."""
         after: list[LayerState] = []
-        for before, (own, weight, own_bias, bias) in zip(state, self.stack.all_weights, strict=True):
+        for before, (own, weight, own_bias, bias) in zip(
+            state, self.stack.all_weights, strict=True
+        ):
             if after:
                 projected = F.linear(self.between(after[-1][0]), own, own_bias)
             after.append(self.cell(projected, before, weight, bias))
@@ -100,8 +108,13 @@ class RNN(Recurrent):
     parts = 1
     gates = 1
 
-    def cell(self, projected: Float[Tensor, "rows gates"], state: LayerState, weight: Tensor,
-             bias: Tensor) -> LayerState:
+    def cell(
+        self,
+        projected: Float[Tensor, "rows gates"],
+        state: LayerState,
+        weight: Tensor,
+        bias: Tensor,
+    ) -> LayerState:
         return ((projected + F.linear(state[0], weight, bias)).tanh(),)
 
 
@@ -115,8 +128,13 @@ class LSTM(Recurrent):
     parts = 2
     gates = 4
 
-    def cell(self, projected: Float[Tensor, "rows gates"], state: LayerState, weight: Tensor,
-             bias: Tensor) -> LayerState:
+    def cell(
+        self,
+        projected: Float[Tensor, "rows gates"],
+        state: LayerState,
+        weight: Tensor,
+        bias: Tensor,
+    ) -> LayerState:
         hidden, cell = state
         i, f, g, o = (projected + F.linear(hidden, weight, bias)).chunk(4, dim=1)
         cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
@@ -133,8 +151,13 @@ class GRU(Recurrent):
     parts = 1
     gates = 3
 
-    def cell(self, projected: Float[Tensor, "rows gates"], state: LayerState, weight: Tensor,
-             bias: Tensor) -> LayerState:
+    def cell(
+        self,
+        projected: Float[Tensor, "rows gates"],
+        state: LayerState,
+        weight: Tensor,
+        bias: Tensor,
+    ) -> LayerState:
         sizes = [2 * self.dim, self.dim]
         gates, new = projected.split(sizes, dim=1)
         past_gates, past_new = F.linear(state[0], weight, bias).split(sizes, dim=1)
@@ -151,7 +174,12 @@ class Bidirectional(nn.Module):
     """
 
     def __init__(
-        self, kind: type[Recurrent], inputs: int, dim: int, *, layers: int = 1,
+        self,
+        kind: type[Recurrent],
+        inputs: int,
+        dim: int,
+        *,
+        layers: int = 1,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
@@ -159,8 +187,8 @@ class Bidirectional(nn.Module):
             raise ValueError(f"layers: wanted 1 or more, got {layers}")
         self.out = 2 * dim
         sizes = [inputs] + [self.out] * (layers - 1)
-        self.forwards = nn.ModuleList(kind(size, dim) for size in sizes)
-        self.backwards = nn.ModuleList(kind(size, dim) for size in sizes)
+        self.forwards: Any = nn.ModuleList(kind(size, dim) for size in sizes)
+        self.backwards: Any = nn.ModuleList(kind(size, dim) for size in sizes)
         self.between = Dropout(dropout)
 
     def read(

@@ -6,6 +6,15 @@ from regard.attention.content import Additive, Concat, Dot, General, ScaledDot
 from regard.attention.multihead import MultiHead, SelfAttention
 
 __all__ = [
-    "Additive", "Attention", "Concat", "Content", "Dot", "General", "Hard", "MultiHead",
-    "ScaledDot", "SelfAttention", "Soft",
+    "Additive",
+    "Attention",
+    "Concat",
+    "Content",
+    "Dot",
+    "General",
+    "Hard",
+    "MultiHead",
+    "ScaledDot",
+    "SelfAttention",
+    "Soft",
 ]

@@ -37,14 +37,19 @@ class General(Dot):
         self.weight = nn.Linear(memory, query, bias=False)
 
     def project(self, values: Float[Tensor, "batch source dim"]) -> Tensor:
-        return self.weight(values)  # type: ignore[no-any-return]
+        return self.weight(values)
 
 
 class Additive(Content):
     """score(q, k) = v . tanh(W q + U k + b) (Bahdanau et al., 2015, A.1.2); U k once per source."""
 
     def __init__(
-        self, query: int, memory: int, *, dim: int, bias: bool = True,
+        self,
+        query: int,
+        memory: int,
+        *,
+        dim: int,
+        bias: bool = True,
         choice: nn.Module | None = None,
     ) -> None:
         super().__init__(choice)
@@ -53,13 +58,13 @@ class Additive(Content):
         self.energy = nn.Linear(dim, 1, bias=False)
 
     def project(self, values: Float[Tensor, "batch source dim"]) -> Tensor:
-        return self.key(values)  # type: ignore[no-any-return]
+        return self.key(values)
 
     def score(
         self, query: Float[Tensor, "batch width query"], keys: Float[Tensor, "batch source dim"]
     ) -> Float[Tensor, "batch width source"]:
         met = self.query(query)[:, :, None] + keys[:, None]
-        return self.energy(met.tanh_()).squeeze(-1)  # type: ignore[no-any-return]
+        return self.energy(met.tanh_()).squeeze(-1)
 
 
 class Concat(Additive):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import cast
 
 import torch
 from jaxtyping import Bool, Float
@@ -96,7 +95,7 @@ def attend(
 def split(x: Float[Tensor, "batch time parts"], parts: int, heads: int) -> tuple[Heads, ...]:
     """The parts of one projection, each cut into heads."""
     shaped = x.view(*x.shape[:2], parts, heads, -1).permute(2, 0, 3, 1, 4)
-    return cast(tuple[Heads, ...], shaped.unbind(0))
+    return shaped.unbind(0)
 
 
 def by_row(weights: Tensor | None) -> Tensor | None:

@@ -14,8 +14,9 @@ def average(run: str, last: int | None, best: int | None, output: str) -> None:
     source, target = Path(run), Path(output)
     files = checkpoint.listed(source / "checkpoints")
     if not files:
-        raise ValueError(f"{source}: wanted the output folder of regard train, "
-                         "got one without checkpoints")
+        raise ValueError(
+            f"{source}: wanted the output folder of regard train, got one without checkpoints"
+        )
     wanted = files[-last:] if last else _best(files, best or 1)
     if target.exists():
         raise ValueError(f"{target}: is there already; choose a new --output")
@@ -38,6 +39,8 @@ def _best(files: list[Path], count: int) -> list[Path]:
     by_update = {checkpoint.update_of(path): path for path in files}
     kept = [by_update[update] for update in ranked if update in by_update]
     if len(kept) < count:
-        raise ValueError(f"--best: wanted up to {len(kept)}, the number of best checkpoints that "
-                         f"this run kept, got {count}; train with train.average={count} to keep more")
+        raise ValueError(
+            f"--best: wanted up to {len(kept)}, the number of best checkpoints that "
+            f"this run kept, got {count}; train with train.average={count} to keep more"
+        )
     return kept[:count]

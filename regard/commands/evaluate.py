@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json as json_module
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,16 @@ from regard.tasks.folder import RECIPE, read_recipe, task_of
 
 
 def evaluate(
-    model: str, data: list[str], against: str | None, metrics: str | None, beam: int | None,
-    penalty: str | None, most: int | None, outputs: str | None, plot: str | None, json: bool,
+    model: str,
+    data: list[str],
+    against: str | None,
+    metrics: str | None,
+    beam: int | None,
+    penalty: str | None,
+    most: int | None,
+    outputs: str | None,
+    plot: str | None,
+    json: bool,
 ) -> None:
     """Score a model on pairs, alone or against another."""
     pairs = _pairs(model, data)
@@ -33,8 +42,7 @@ def evaluate(
     if plot:
         _plot({model: found} | ({against: other} if against and other else {}), Path(plot))
     if json:
-        compared = {name: test.__dict__ if hasattr(test, "__dict__") else str(test)
-                    for name, test in tests.items()}
+        compared = {name: asdict(test) for name, test in tests.items()}
         print(json_module.dumps({**found.as_dict(), "against": compared}, indent=1))
         return
     console = Console(highlight=False)
@@ -45,7 +53,11 @@ def evaluate(
 
 
 def _evaluated(
-    folder: str, pairs: Pairs, names: list[str] | None, beam: int | None, penalty: str | None,
+    folder: str,
+    pairs: Pairs,
+    names: list[str] | None,
+    beam: int | None,
+    penalty: str | None,
     most: int | None,
 ) -> Evaluation:
     translator: Any = regard.load(folder)
@@ -62,41 +74,56 @@ def _pairs(model: str, data: list[str]) -> Pairs:
         pairs = task.data.valid if data[0] == "valid" else task.data.test
         if pairs is None:
             raise ValueError(f"{model}: its recipe names no test part; give a file of pairs")
-        return pairs  # type: ignore[no-any-return]
+        return pairs
     if len(data) > 2:
         raise ValueError(f"data: wanted one file of pairs or two parallel files, got {len(data)}")
     return as_pairs(data[0])
 
 
 def _scores(found: Evaluation) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False,
-                  title=f"{len(found.sources):,} questions", title_justify="left")
+    table = Table(
+        box=None,
+        header_style="bold",
+        pad_edge=False,
+        title=f"{len(found.sources):,} questions",
+        title_justify="left",
+    )
     for column in ("metric", "score", "95 % interval", "signature"):
         table.add_column(column, justify="right" if column == "score" else "left")
     for name, score in found.scores.items():
         row = score.interval()
-        table.add_row(name, f"{row.score:.2f}", f"{row.low:.2f} to {row.high:.2f}",
-                      score.signature)
+        table.add_row(name, f"{row.score:.2f}", f"{row.low:.2f} to {row.high:.2f}", score.signature)
     return table
 
 
 def _by_length(found: Evaluation) -> Table:
     name = next(iter(found.scores))
-    table = Table(box=None, header_style="bold", pad_edge=False,
-                  title=f"{name} by length of the source", title_justify="left")
+    table = Table(
+        box=None,
+        header_style="bold",
+        pad_edge=False,
+        title=f"{name} by length of the source",
+        title_justify="left",
+    )
     for column in ("symbols", "questions", name, "95 % interval"):
         table.add_column(column, justify="left" if column == "symbols" else "right")
     for row in found.by_length(name):
-        table.add_row(row.label, f"{row.count:,}", f"{row.interval.score:.2f}",
-                      f"{row.interval.low:.2f} to {row.interval.high:.2f}")
+        table.add_row(
+            row.label,
+            f"{row.count:,}",
+            f"{row.interval.score:.2f}",
+            f"{row.interval.low:.2f} to {row.interval.high:.2f}",
+        )
     return table
 
 
 def _verdict(name: str, test: Comparison, model: str, other: str) -> str:
     winner = {"a": f"{model} is better", "b": f"{other} is better", None: "no clear winner"}
-    return (f"{name}: {test.a:.2f} against {test.b:.2f}, difference {test.difference.score:+.2f} "
-            f"({test.difference.low:+.2f} to {test.difference.high:+.2f}), "
-            f"p = {test.p_value:.3f}: {winner[test.winner]}")
+    return (
+        f"{name}: {test.a:.2f} against {test.b:.2f}, difference {test.difference.score:+.2f} "
+        f"({test.difference.low:+.2f} to {test.difference.high:+.2f}), "
+        f"p = {test.p_value:.3f}: {winner[test.winner]}"
+    )
 
 
 def _write(found: Evaluation, path: Path) -> None:
@@ -114,5 +141,4 @@ def _plot(evaluations: dict[str, Evaluation], path: Path) -> None:
 
     first = next(iter(evaluations.values()))
     name = next(iter(first.scores))
-    save(plot_by_length({model: e.by_length(name) for model, e in evaluations.items()}, name),
-         path)
+    save(plot_by_length({model: e.by_length(name) for model, e in evaluations.items()}, name), path)

@@ -17,9 +17,20 @@ PENALTIES: dict[str, type[Penalty]] = {"gnmt": Gnmt, "average": Average, "none":
 
 
 def run(
-    model: str, texts: list[str], input: str | None, beam: int | None, penalty: str | None,  # noqa: A002
-    nbest: int, sample: bool, temperature: float, top_k: int | None, top_p: float | None,
-    seed: int, prefix: str, json: bool, batch: int,
+    model: str,
+    texts: list[str],
+    input: str | None,
+    beam: int | None,
+    penalty: str | None,  # noqa: A002
+    nbest: int,
+    sample: bool,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    seed: int,
+    prefix: str,
+    json: bool,
+    batch: int,
 ) -> None:
     """Answer every text, in order."""
     if texts and input:
@@ -30,7 +41,12 @@ def run(
     # Somebody who types waits for each answer; files and pipes are read ahead.
     chunk = 1 if not texts and not input and sys.stdin.isatty() else 16 * batch
     for output in translator.stream(
-        texts or _lines(input), chunk=chunk, decode=how, prefix=prefix, look=json, batch=batch,
+        texts or _lines(input),
+        chunk=chunk,
+        decode=how,
+        prefix=prefix,
+        look=json,
+        batch=batch,
         sampling=sampling if sample else None,
     ):
         _print(output, as_json=json, every=nbest > 1)
@@ -41,9 +57,14 @@ def asked(
 ) -> Decode:
     """The model's own way of decoding with what the command line changes."""
     width = beam if beam is not None else max(own.beam, nbest)
-    return Decode(beam=max(width, nbest) if sampled else width, nbest=nbest, ratio=own.ratio,
-                  extra=own.extra, unknown=own.unknown,
-                  penalty=PENALTIES[penalty]() if penalty else own.penalty)
+    return Decode(
+        beam=max(width, nbest) if sampled else width,
+        nbest=nbest,
+        ratio=own.ratio,
+        extra=own.extra,
+        unknown=own.unknown,
+        penalty=PENALTIES[penalty]() if penalty else own.penalty,
+    )
 
 
 def _lines(path: str | None) -> Iterator[str]:
@@ -63,5 +84,8 @@ def _print(output: Output, *, as_json: bool, every: bool) -> None:
     for answer in (output, *output.others):
         print(f"{answer.score:.4f}\t{answer.text}" if every else answer.text, flush=True)
     if output.unknown:
-        print(f"regard: no symbol for {', '.join(map(repr, sorted(set(output.unknown))))} in "
-              f"{output.source!r}", file=sys.stderr)
+        print(
+            f"regard: no symbol for {', '.join(map(repr, sorted(set(output.unknown))))} in "
+            f"{output.source!r}",
+            file=sys.stderr,
+        )

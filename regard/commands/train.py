@@ -16,8 +16,18 @@ from regard.tasks.folder import RECIPE, read_recipe, task_of
 from regard.train.checkpoint import write_text
 from regard.train.view import View
 
-EXTENDABLE = {"epochs", "updates", "patience", "validate_every", "checkpoint_every", "log_every",
-              "device", "devices", "strategy", "tensorboard"}
+EXTENDABLE = {
+    "epochs",
+    "updates",
+    "patience",
+    "validate_every",
+    "checkpoint_every",
+    "log_every",
+    "device",
+    "devices",
+    "strategy",
+    "tensorboard",
+}
 """Settings of `train` that a run may be continued with although they differ."""
 
 
@@ -37,8 +47,10 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
     learning = task.prepare(progress=not quiet)
     _tell(view, learning.facts)
     task.train.run(learning, folder, view=view, card={"recipe": path.stem})
-    view.say(f"\nthe model is in {folder}; try\n  regard run {folder} TEXT\n"
-             f"  regard look {folder} TEXT\n  regard evaluate {folder} valid")
+    view.say(
+        f"\nthe model is in {folder}; try\n  regard run {folder} TEXT\n"
+        f"  regard look {folder} TEXT\n  regard evaluate {folder} valid"
+    )
 
 
 def changed(recipe: dict[str, Any], changes: list[str]) -> dict[str, Any]:
@@ -62,8 +74,11 @@ def _same_run(folder: Path, resolved: dict[str, Any]) -> None:
     if not (folder / RECIPE).exists() or not any((folder / "checkpoints").glob("step-*")):
         return
     before = read_recipe(folder / RECIPE)
-    different = [key for key in _differences(before, resolved)
-                 if key.removeprefix("train.") not in EXTENDABLE]
+    different = [
+        key
+        for key in _differences(before, resolved)
+        if key.removeprefix("train.") not in EXTENDABLE
+    ]
     if different:
         raise RecipeError(
             f"{folder} holds a run of another recipe: {', '.join(different[:3])} "
@@ -74,25 +89,30 @@ def _same_run(folder: Path, resolved: dict[str, Any]) -> None:
 
 def _differences(a: Any, b: Any, where: str = "") -> list[str]:
     if isinstance(a, dict) and isinstance(b, dict):
-        return [d for key in {**a, **b} for d in
-                _differences(a.get(key), b.get(key), f"{where}.{key}".lstrip("."))]
+        return [
+            d
+            for key in {**a, **b}
+            for d in _differences(a.get(key), b.get(key), f"{where}.{key}".lstrip("."))
+        ]
     return [] if a == b else [where]
 
 
 def _tell(view: View, facts: dict[str, Any]) -> None:
     """Say what the data are, and what was left out of them."""
     corpus = facts["train"]
-    view.say(f"{corpus['pairs']:,} training pairs, {facts['valid_questions']:,} validation "
-             f"questions; {facts['source_symbols']:,} source and {facts['target_symbols']:,} "
-             "target symbols")
+    view.say(
+        f"{corpus['pairs']:,} training pairs, {facts['valid_questions']:,} validation "
+        f"questions; {facts['source_symbols']:,} source and {facts['target_symbols']:,} "
+        "target symbols"
+    )
     for reason, row in corpus["skipped"].items():
-        view.say(f"{row['count']:,} left out: {reason} ({', '.join(row['examples'])})",
-                 style="yellow")
+        view.say(
+            f"{row['count']:,} left out: {reason} ({', '.join(row['examples'])})", style="yellow"
+        )
     for side in ("source", "target"):
         unknown, tokens = corpus[f"{side}_unknown"], corpus[f"{side}_tokens"]
         if unknown:
             examples = ", ".join(text for text, _ in corpus[f"{side}_unknown_examples"][:5])
-            view.say(f"{unknown:,} of {tokens:,} {side} symbols are unknown ({examples})",
-                     style="yellow")
-
-
+            view.say(
+                f"{unknown:,} of {tokens:,} {side} symbols are unknown ({examples})", style="yellow"
+            )

@@ -7,6 +7,13 @@ from regard.decoders.step_first import InputFeeding, StepFirst
 from regard.decoders.transformer import DecoderLayer, TransformerDecoder
 
 __all__ = [
-    "AttendFirst", "Bridge", "Decoded", "Decoder", "DecoderLayer", "InputFeeding", "Plain",
-    "StepFirst", "TransformerDecoder",
+    "AttendFirst",
+    "Bridge",
+    "Decoded",
+    "Decoder",
+    "DecoderLayer",
+    "InputFeeding",
+    "Plain",
+    "StepFirst",
+    "TransformerDecoder",
 ]

@@ -39,8 +39,15 @@ class AttendFirst(Decoder):
     """
 
     def __init__(
-        self, embedding: Embedding, cell: Recurrent, attention: Attention, *, memory: int,
-        summary: int, dim: int, dropout: float = 0.0,
+        self,
+        embedding: Embedding,
+        cell: Recurrent,
+        attention: Attention,
+        *,
+        memory: int,
+        summary: int,
+        dim: int,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.embedding, self.cell, self.attention = embedding, cell, attention
@@ -83,4 +90,4 @@ class AttendFirst(Decoder):
 
     def _read_out(self, hidden: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
         together = torch.cat([hidden, embedded, context], -1)
-        return self.dropout(self.readout(together).tanh())  # type: ignore[no-any-return]
+        return self.dropout(self.readout(together).tanh())

@@ -20,12 +20,14 @@ class Plain(Decoder):
         self.dim = cell.dim
 
     def prepare(self, memory: Memory) -> RecurrentState:
-        return self.bridge(memory.summary)  # type: ignore[no-any-return]
+        return self.bridge(memory.summary)
 
     def start(self, source: RecurrentState) -> RecurrentState:
         return source
 
-    def step(self, token: Int[Tensor, " rows"], state: RecurrentState, source: RecurrentState) -> Step:  # noqa: ARG002, E501
+    def step(
+        self, token: Int[Tensor, " rows"], state: RecurrentState, source: RecurrentState
+    ) -> Step:  # noqa: ARG002, E501
         output, state = self.cell.step(self.embedding(token[:, None])[:, 0], state)
         return Step(output, state)
 

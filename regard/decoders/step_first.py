@@ -24,8 +24,14 @@ class StepFirst(Decoder):
     """
 
     def __init__(
-        self, embedding: Embedding, cell: Recurrent, attention: Attention, *, memory: int,
-        summary: int, dropout: float = 0.0,
+        self,
+        embedding: Embedding,
+        cell: Recurrent,
+        attention: Attention,
+        *,
+        memory: int,
+        summary: int,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.embedding, self.cell, self.attention = embedding, cell, attention
@@ -51,13 +57,15 @@ class StepFirst(Decoder):
         # Every time step is a row of its sentence, just as every hypothesis is in a beam.
         read = self.attention(hidden.flatten(0, 1), source.keys, self.attention.start(source.keys))
         outputs = self._combined(read, hidden.flatten(0, 1)).unflatten(0, tokens.shape)
-        by_time = [None if x is None else x.unflatten(0, tokens.shape)
-                   for x in (read.weights, read.log_prob)]
+        by_time = [
+            None if x is None else x.unflatten(0, tokens.shape)
+            for x in (read.weights, read.log_prob)
+        ]
         return Decoded(outputs, *by_time)
 
     def _combined(self, read: Read, hidden: Float[Tensor, "rows dim"]) -> Float[Tensor, "rows dim"]:
         together = torch.cat([read.context, hidden], -1)
-        return self.dropout(self.combine(together).tanh())  # type: ignore[no-any-return]
+        return self.dropout(self.combine(together).tanh())
 
 
 class Fed(NamedTuple):
@@ -75,11 +83,18 @@ class InputFeeding(StepFirst):
     """
 
     def __init__(
-        self, embedding: Embedding, cell: Recurrent, attention: Attention, *, memory: int,
-        summary: int, dropout: float = 0.0,
+        self,
+        embedding: Embedding,
+        cell: Recurrent,
+        attention: Attention,
+        *,
+        memory: int,
+        summary: int,
+        dropout: float = 0.0,
     ) -> None:
-        super().__init__(embedding, cell, attention, memory=memory, summary=summary,
-                         dropout=dropout)
+        super().__init__(
+            embedding, cell, attention, memory=memory, summary=summary, dropout=dropout
+        )
         self.fed = nn.Linear(self.dim, cell.gates * cell.dim, bias=False)
 
     def start(self, source: Source) -> Fed:  # type: ignore[override]
@@ -88,7 +103,7 @@ class InputFeeding(StepFirst):
 
     def step(self, token: Int[Tensor, " rows"], state: Fed, source: Source) -> Step:  # type: ignore[override]
         embedded = self.embedding(token[:, None])[:, 0]
-        return self._advance(self.cell.project(embedded), state, source)
+        return Step(*self._advance(self.cell.project(embedded), state, source))
 
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
         source = self.prepare(memory)
@@ -101,8 +116,10 @@ class InputFeeding(StepFirst):
             reads.append(read)
         return gathered(torch.stack(outputs, 1), reads)
 
-    def _advance(self, projected: Float[Tensor, "rows gates"], state: Fed, source: Source) -> Step:
+    def _advance(
+        self, projected: Float[Tensor, "rows gates"], state: Fed, source: Source
+    ) -> tuple[Float[Tensor, "rows dim"], Fed, Read]:
         hidden, cell = self.cell.advance(projected + self.fed(state.output), state.looking.cell)
         read = self.attention(hidden, source.keys, state.looking.attention)
         output = self._combined(read, hidden)
-        return Step(output, Fed(Looking(cell, read.state), output), read)
+        return output, Fed(Looking(cell, read.state), output), read

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -18,8 +20,16 @@ class DecoderLayer(nn.Module):
     """Self-attention over the past, attention over the memory, a feed-forward net."""
 
     def __init__(
-        self, dim: int, *, memory: int, heads: int, hidden: int, norm: Norm, dropout: float,
-        attention_dropout: float, hidden_dropout: float,
+        self,
+        dim: int,
+        *,
+        memory: int,
+        heads: int,
+        hidden: int,
+        norm: Norm,
+        dropout: float,
+        attention_dropout: float,
+        hidden_dropout: float,
     ) -> None:
         super().__init__()
         self.recalling = Sublayer(dim, norm=norm, dropout=dropout)
@@ -51,24 +61,38 @@ class DecoderLayer(nn.Module):
 
     def _look_and_think(self, x: Float[Tensor, "rows dim"], keys: Keys) -> Tensor:
         x = self.looking(x, lambda y: self.attention(y, keys).context)
-        return self.thinking(x, self.feed_forward)  # type: ignore[no-any-return]
+        return self.thinking(x, self.feed_forward)
 
 
 class TransformerDecoder(Decoder):
     """A stack of layers that look back and at the memory (Vaswani et al., 2017, 3.1)."""
 
     def __init__(
-        self, embedding: Embedding, *, memory: int, layers: int, heads: int, hidden: int,
-        norm: Norm = "pre", dropout: float = 0.1, attention_dropout: float = 0.0,
+        self,
+        embedding: Embedding,
+        *,
+        memory: int,
+        layers: int,
+        heads: int,
+        hidden: int,
+        norm: Norm = "pre",
+        dropout: float = 0.1,
+        attention_dropout: float = 0.0,
         hidden_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.dim = embedding.dim
         self.embedding = embedding
-        self.layers = nn.ModuleList(
+        self.layers: Any = nn.ModuleList(
             DecoderLayer(
-                self.dim, memory=memory, heads=heads, hidden=hidden, norm=norm, dropout=dropout,
-                attention_dropout=attention_dropout, hidden_dropout=hidden_dropout,
+                self.dim,
+                memory=memory,
+                heads=heads,
+                hidden=hidden,
+                norm=norm,
+                dropout=dropout,
+                attention_dropout=attention_dropout,
+                hidden_dropout=hidden_dropout,
             )
             for _ in range(layers)
         )

@@ -15,8 +15,15 @@ class EncoderLayer(nn.Module):
     """Self-attention, then a feed-forward net, each in a residual sublayer."""
 
     def __init__(
-        self, dim: int, *, heads: int, hidden: int, norm: Norm, dropout: float,
-        attention_dropout: float, hidden_dropout: float,
+        self,
+        dim: int,
+        *,
+        heads: int,
+        hidden: int,
+        norm: Norm,
+        dropout: float,
+        attention_dropout: float,
+        hidden_dropout: float,
     ) -> None:
         super().__init__()
         self.looking = Sublayer(dim, norm=norm, dropout=dropout)
@@ -28,23 +35,36 @@ class EncoderLayer(nn.Module):
         self, x: Float[Tensor, "batch time dim"], mask: Bool[Tensor, "batch time"] | None
     ) -> Float[Tensor, "batch time dim"]:
         x = self.looking(x, lambda y: self.attention(y, mask).context.view_as(y))
-        return self.thinking(x, self.feed_forward)  # type: ignore[no-any-return]
+        return self.thinking(x, self.feed_forward)
 
 
 class TransformerEncoder(Encoder):
     """A stack of self-attention layers (Vaswani et al., 2017, 3.1); the summary is the mean."""
 
     def __init__(
-        self, embedding: Embedding, *, layers: int, heads: int, hidden: int, norm: Norm = "pre",
-        dropout: float = 0.1, attention_dropout: float = 0.0, hidden_dropout: float = 0.0,
+        self,
+        embedding: Embedding,
+        *,
+        layers: int,
+        heads: int,
+        hidden: int,
+        norm: Norm = "pre",
+        dropout: float = 0.1,
+        attention_dropout: float = 0.0,
+        hidden_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.dim = self.summary = embedding.dim
         self.embedding = embedding
         self.layers = nn.ModuleList(
             EncoderLayer(
-                self.dim, heads=heads, hidden=hidden, norm=norm, dropout=dropout,
-                attention_dropout=attention_dropout, hidden_dropout=hidden_dropout,
+                self.dim,
+                heads=heads,
+                hidden=hidden,
+                norm=norm,
+                dropout=dropout,
+                attention_dropout=attention_dropout,
+                hidden_dropout=hidden_dropout,
             )
             for _ in range(layers)
         )

@@ -9,6 +9,18 @@ from regard.search.scorer import Ensemble, Hypothesis, Scorer, Symbols
 from regard.search.trace import Fork, Trace
 
 __all__ = [
-    "Average", "Ensemble", "Fork", "Gnmt", "Hypothesis", "Penalty", "Raw", "Scorer", "Symbols",
-    "Trace", "beam", "exhaustive", "greedy", "sample",
+    "Average",
+    "Ensemble",
+    "Fork",
+    "Gnmt",
+    "Hypothesis",
+    "Penalty",
+    "Raw",
+    "Scorer",
+    "Symbols",
+    "Trace",
+    "beam",
+    "exhaustive",
+    "greedy",
+    "sample",
 ]

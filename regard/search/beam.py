@@ -18,9 +18,16 @@ from regard.search.trace import Trace
 
 @torch.inference_mode()
 def beam(
-    scorer: Scorer, source: Any, *, symbols: Symbols, limits: Int[Tensor, " sentence"],
-    width: int = 5, nbest: int = 1, penalty: Penalty | None = None,
-    prefix: Int[Tensor, "sentence prefix"] | None = None, trace: Trace | None = None,
+    scorer: Scorer,
+    source: Any,
+    *,
+    symbols: Symbols,
+    limits: Int[Tensor, " sentence"],
+    width: int = 5,
+    nbest: int = 1,
+    penalty: Penalty | None = None,
+    prefix: Int[Tensor, "sentence prefix"] | None = None,
+    trace: Trace | None = None,
 ) -> list[list[Hypothesis]]:
     """Keep the `width` likeliest beginnings at each step (Graves, 2012; Sutskever et al., 2014).
 
@@ -70,28 +77,40 @@ class _Search:
         live = torch.arange(len(self.limits), device=self.limits.device)
         self.done = [[] for _ in range(len(live))]
         return _Front(
-            live, source, scorer.start(source), torch.full_like(live, self.symbols.begin),
-            torch.zeros(len(live), 1, device=live.device), live.new_empty(len(live), 1, 0),
+            live,
+            source,
+            scorer.start(source),
+            torch.full_like(live, self.symbols.begin),
+            torch.zeros(len(live), 1, device=live.device),
+            live.new_empty(len(live), 1, 0),
         )
 
     def advance(self, front: _Front, log_prob: Float[Tensor, "rows vocab"], step: int) -> None:
         """Continue every hypothesis, keep the best, let what is over leave."""
         sentences, width = front.scores.shape
         log_prob = allowed(
-            log_prob.unflatten(0, (sentences, width)), step=step, limits=self.limits[front.live],
-            symbols=self.symbols, prefix=None if self.prefix is None else self.prefix[front.live],
+            log_prob.unflatten(0, (sentences, width)),
+            step=step,
+            limits=self.limits[front.live],
+            symbols=self.symbols,
+            prefix=None if self.prefix is None else self.prefix[front.live],
         )
         scores, parent, token = _best(front.scores, log_prob, self.width)
         if self.trace is not None:
-            self.trace.record(front.live, *_best(front.scores, log_prob, 2 * self.width),
-                              kept=self.width, end=self.symbols.end, step=step)
+            self.trace.record(
+                front.live,
+                *_best(front.scores, log_prob, 2 * self.width),
+                kept=self.width,
+                end=self.symbols.end,
+                step=step,
+            )
         ended = (token == self.symbols.end) & (scores > -torch.inf)
         self._finish(front, scores, parent, ended, step)
         # What has ended, or never was, stays as a row that can win nothing.
         scores = scores.masked_fill(ended, -torch.inf)
         order = scores.argsort(dim=1, descending=True, stable=True)
         going = int((scores > -torch.inf).sum(1).max())
-        order = order[:, :max(going, 1)]
+        order = order[:, : max(going, 1)]
         scores, parent, token = (x.gather(1, order) for x in (scores, parent, token))
         stay = self._undecided(front.live, scores, step)
         rows = (torch.arange(sentences, device=parent.device)[:, None] * width + parent)[stay]
@@ -102,8 +121,9 @@ class _Search:
         if len(stay) < sentences:
             front.live, front.source = front.live[stay], tree.select(front.source, stay)
 
-    def _finish(self, front: _Front, scores: Tensor, parent: Tensor, ended: Tensor,
-                step: int) -> None:
+    def _finish(
+        self, front: _Front, scores: Tensor, parent: Tensor, ended: Tensor, step: int
+    ) -> None:
         """Write down every hypothesis that has said the end."""
         sentence, place = ended.nonzero(as_tuple=True)
         if not len(sentence):
@@ -118,8 +138,9 @@ class _Search:
         ):
             self.done[number].append(Hypothesis(tokens, value, value / divisor, whole))
 
-    def _undecided(self, live: Tensor, scores: Float[Tensor, "sentence width"],
-                   step: int) -> Int[Tensor, " stay"]:
+    def _undecided(
+        self, live: Tensor, scores: Float[Tensor, "sentence width"], step: int
+    ) -> Int[Tensor, " stay"]:
         """The places of sentences whose n-best list could still change."""
         stay: list[int] = []
         best, limits = scores[:, 0].tolist(), self.limits[live].tolist()
@@ -137,7 +158,8 @@ class _Search:
 
 
 def _best(
-    scores: Float[Tensor, "sentence width"], log_prob: Float[Tensor, "sentence width vocab"],
+    scores: Float[Tensor, "sentence width"],
+    log_prob: Float[Tensor, "sentence width vocab"],
     count: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The best continuations of each sentence: scores, which hypothesis, which symbol."""

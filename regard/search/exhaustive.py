@@ -16,27 +16,39 @@ from regard.search.scorer import Hypothesis, Scorer, Symbols, allowed
 
 @torch.inference_mode()
 def exhaustive(
-    scorer: Scorer, source: Any, *, symbols: Symbols, limits: Int[Tensor, " sentence"],
-    penalty: Penalty | None = None, nbest: int = 1, most: int = 200_000,
+    scorer: Scorer,
+    source: Any,
+    *,
+    symbols: Symbols,
+    limits: Int[Tensor, " sentence"],
+    penalty: Penalty | None = None,
+    nbest: int = 1,
+    most: int = 200_000,
     prefix: Int[Tensor, "sentence prefix"] | None = None,
 ) -> list[list[Hypothesis]]:
-    """argmax over all y of score(y), by enumeration of every sequence up to the length limit."""
+    """Argmax over all y of score(y), by enumeration of every sequence up to the length limit."""
     if nbest < 1:
         raise ValueError(f"nbest: wanted 1 or more, got {nbest}")
     found: list[list[Hypothesis]] = []
     for sentence in range(len(limits)):
         row = torch.tensor([sentence], device=limits.device)
         own = None if prefix is None else prefix[row]
-        everything = _enumerate(scorer, tree.select(source, row), symbols, limits[row],
-                                penalty or Raw(), own, most)
+        everything = _enumerate(
+            scorer, tree.select(source, row), symbols, limits[row], penalty or Raw(), own, most
+        )
         everything.sort(key=lambda hypothesis: -hypothesis.score)
         found.append(everything[:nbest])
     return found
 
 
 def _enumerate(
-    scorer: Scorer, source: Any, symbols: Symbols, limit: Tensor, penalty: Penalty,
-    prefix: Tensor | None, most: int,
+    scorer: Scorer,
+    source: Any,
+    symbols: Symbols,
+    limit: Tensor,
+    penalty: Penalty,
+    prefix: Tensor | None,
+    most: int,
 ) -> list[Hypothesis]:
     state, said = scorer.start(source), torch.empty(1, 0, dtype=torch.long, device=limit.device)
     token, scores = torch.full_like(limit, symbols.begin), None
@@ -44,8 +56,9 @@ def _enumerate(
     for step in count():  # to the limit, or to the end of a forced prefix beyond it
         log_prob, state = scorer.step(token, state, source)
         _refuse_if_too_large(log_prob.shape[1] - 1 - len(symbols.never), int(limit), most)
-        log_prob = allowed(log_prob[None], step=step, limits=limit, symbols=symbols,
-                           prefix=prefix)[0]
+        log_prob = allowed(log_prob[None], step=step, limits=limit, symbols=symbols, prefix=prefix)[
+            0
+        ]
         total = log_prob if scores is None else log_prob + scores[:, None]
         ended = total[:, symbols.end]
         for tokens, value in zip(said.tolist(), ended.tolist(), strict=True):

@@ -17,18 +17,33 @@ Pick = Callable[[Float[Tensor, "sentence vocab"], int, Int[Tensor, " sentence"]]
 
 
 def greedy(
-    scorer: Scorer, source: Any, *, symbols: Symbols, limits: Int[Tensor, " sentence"],
+    scorer: Scorer,
+    source: Any,
+    *,
+    symbols: Symbols,
+    limits: Int[Tensor, " sentence"],
     prefix: Int[Tensor, "sentence prefix"] | None = None,
 ) -> list[Hypothesis]:
     """y_t = argmax p(y | y_<t)."""
-    return follow(scorer, source, lambda log_prob, _step, _sentences: log_prob.argmax(-1),
-                  symbols=symbols, limits=limits, prefix=prefix)
+    return follow(
+        scorer,
+        source,
+        lambda log_prob, _step, _sentences: log_prob.argmax(-1),
+        symbols=symbols,
+        limits=limits,
+        prefix=prefix,
+    )
 
 
 @torch.inference_mode()
 def follow(
-    scorer: Scorer, source: Any, pick: Pick, *, symbols: Symbols,
-    limits: Int[Tensor, " sentence"], prefix: Int[Tensor, "sentence prefix"] | None = None,
+    scorer: Scorer,
+    source: Any,
+    pick: Pick,
+    *,
+    symbols: Symbols,
+    limits: Int[Tensor, " sentence"],
+    prefix: Int[Tensor, "sentence prefix"] | None = None,
 ) -> list[Hypothesis]:
     """Let `pick` choose every symbol; a sentence that has ended leaves the batch."""
     state = scorer.start(source)
@@ -41,8 +56,9 @@ def follow(
     while len(live):
         log_prob, state = scorer.step(token, state, source)
         own = prefix[live] if prefix is not None else None
-        log_prob = allowed(log_prob[:, None], step=step, limits=limits[live], symbols=symbols,
-                           prefix=own)[:, 0]
+        log_prob = allowed(
+            log_prob[:, None], step=step, limits=limits[live], symbols=symbols, prefix=own
+        )[:, 0]
         token = pick(log_prob, step, live)
         picked = log_prob.gather(1, token[:, None])[:, 0]
         scores = scores.to(picked.dtype).index_add(0, live, picked)

@@ -14,9 +14,16 @@ from regard.search.scorer import Hypothesis, Scorer, Symbols
 
 
 def sample(
-    scorer: Scorer, source: Any, *, symbols: Symbols, limits: Int[Tensor, " sentence"],
-    seeds: list[int], temperature: float = 1.0, top_k: int | None = None,
-    top_p: float | None = None, prefix: Int[Tensor, "sentence prefix"] | None = None,
+    scorer: Scorer,
+    source: Any,
+    *,
+    symbols: Symbols,
+    limits: Int[Tensor, " sentence"],
+    seeds: list[int],
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    prefix: Int[Tensor, "sentence prefix"] | None = None,
 ) -> list[Hypothesis]:
     """y_t ~ p(y | y_<t)^(1/temperature), within the top k symbols or the top p of the mass.
 
@@ -52,8 +59,9 @@ def trimmed(
     return probabilities
 
 
-def _check(temperature: float, top_k: int | None, top_p: float | None, seeds: list[int],
-           sentences: int) -> None:
+def _check(
+    temperature: float, top_k: int | None, top_p: float | None, seeds: list[int], sentences: int
+) -> None:
     if temperature <= 0:
         raise ValueError(f"temperature: wanted a number above 0, got {temperature}")
     if top_k is not None and top_k < 1:
@@ -61,5 +69,6 @@ def _check(temperature: float, top_k: int | None, top_p: float | None, seeds: li
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"top_p: wanted a share above 0 and up to 1, got {top_p}")
     if len(seeds) != sentences:
-        raise ValueError(f"seeds: wanted one for each of the {sentences} sentences, "
-                         f"got {len(seeds)}")
+        raise ValueError(
+            f"seeds: wanted one for each of the {sentences} sentences, got {len(seeds)}"
+        )

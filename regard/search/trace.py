@@ -27,8 +27,17 @@ class Trace:
 
     forks: dict[int, list[Fork]] = field(default_factory=dict)
 
-    def record(self, sentences: Tensor, scores: Tensor, parents: Tensor, tokens: Tensor, *,
-               kept: int, end: int, step: int) -> None:
+    def record(
+        self,
+        sentences: Tensor,
+        scores: Tensor,
+        parents: Tensor,
+        tokens: Tensor,
+        *,
+        kept: int,
+        end: int,
+        step: int,
+    ) -> None:
         """Write down one step of all live sentences; the first `kept` of each stay."""
         for sentence, *rows in zip(
             sentences.tolist(), scores.tolist(), parents.tolist(), tokens.tolist(), strict=True

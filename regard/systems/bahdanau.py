@@ -22,23 +22,39 @@ from regard.recurrent import CELLS, Bidirectional
 
 
 def bahdanau(
-    source_vocab: int, target_vocab: int, *, cell: Literal["gru", "lstm", "rnn"] = "gru",
-    embedding: int = 256, encoder: int = 256, decoder: int = 512, attention: int = 256,
-    readout: int = 256, encoder_layers: int = 1, decoder_layers: int = 1, dropout: float = 0.2,
-    choice: Literal["soft", "hard"] = "soft", tied: bool = False,
+    source_vocab: int,
+    target_vocab: int,
+    *,
+    cell: Literal["gru", "lstm", "rnn"] = "gru",
+    embedding: int = 256,
+    encoder: int = 256,
+    decoder: int = 512,
+    attention: int = 256,
+    readout: int = 256,
+    encoder_layers: int = 1,
+    decoder_layers: int = 1,
+    dropout: float = 0.2,
+    choice: Literal["soft", "hard"] = "soft",
+    tied: bool = False,
 ) -> Seq2Seq:
     """RNNsearch: `encoder` units in each direction, `decoder` units, additive attention."""
     source = Embedding(source_vocab, embedding, dropout=dropout)
     target = Embedding(target_vocab, embedding, dropout=dropout)
     reader = RecurrentEncoder(
-        source, Bidirectional(CELLS[cell], embedding, encoder, layers=encoder_layers,
-                              dropout=dropout),
+        source,
+        Bidirectional(CELLS[cell], embedding, encoder, layers=encoder_layers, dropout=dropout),
     )
-    looking = Additive(decoder, reader.dim, dim=attention,
-                       choice=Hard() if choice == "hard" else Soft())
+    looking = Additive(
+        decoder, reader.dim, dim=attention, choice=Hard() if choice == "hard" else Soft()
+    )
     writer = AttendFirst(
-        target, CELLS[cell](embedding, decoder, layers=decoder_layers, dropout=dropout),
-        looking, memory=reader.dim, summary=reader.summary, dim=readout, dropout=dropout,
+        target,
+        CELLS[cell](embedding, decoder, layers=decoder_layers, dropout=dropout),
+        looking,
+        memory=reader.dim,
+        summary=reader.summary,
+        dim=readout,
+        dropout=dropout,
     )
     head = Categorical(readout, target_vocab, tied=target if tied else None)
     return Seq2Seq(reader, writer, head)

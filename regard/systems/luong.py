@@ -22,21 +22,35 @@ from regard.recurrent import CELLS
 
 
 def luong(
-    source_vocab: int, target_vocab: int, *, cell: Literal["lstm", "gru", "rnn"] = "lstm",
-    score: Literal["dot", "general", "concat", "scaled"] = "general", input_feeding: bool = True,
-    embedding: int = 256, dim: int = 512, layers: int = 2, dropout: float = 0.2,
+    source_vocab: int,
+    target_vocab: int,
+    *,
+    cell: Literal["lstm", "gru", "rnn"] = "lstm",
+    score: Literal["dot", "general", "concat", "scaled"] = "general",
+    input_feeding: bool = True,
+    embedding: int = 256,
+    dim: int = 512,
+    layers: int = 2,
+    dropout: float = 0.2,
     tied: bool = False,
 ) -> Seq2Seq:
     """Global attention of Luong: a deep encoder and decoder of `dim` units."""
     scores: dict[str, Content] = {
-        "dot": Dot(), "scaled": ScaledDot(), "general": General(dim, dim), "concat": Concat(dim, dim)
+        "dot": Dot(),
+        "scaled": ScaledDot(),
+        "general": General(dim, dim),
+        "concat": Concat(dim, dim),
     }
     source = Embedding(source_vocab, embedding, dropout=dropout)
     target = Embedding(target_vocab, embedding, dropout=dropout)
     reader = RecurrentEncoder(source, CELLS[cell](embedding, dim, layers=layers, dropout=dropout))
     kind = InputFeeding if input_feeding else StepFirst
     writer = kind(
-        target, CELLS[cell](embedding, dim, layers=layers, dropout=dropout), scores[score],
-        memory=reader.dim, summary=reader.summary, dropout=dropout,
+        target,
+        CELLS[cell](embedding, dim, layers=layers, dropout=dropout),
+        scores[score],
+        memory=reader.dim,
+        summary=reader.summary,
+        dropout=dropout,
     )
     return Seq2Seq(reader, writer, Categorical(dim, target_vocab, tied=target if tied else None))

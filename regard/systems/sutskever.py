@@ -18,14 +18,21 @@ from regard.recurrent import CELLS
 
 
 def sutskever(
-    source_vocab: int, target_vocab: int, *, cell: Literal["lstm", "gru", "rnn"] = "lstm",
-    embedding: int = 256, dim: int = 512, layers: int = 2, dropout: float = 0.2,
+    source_vocab: int,
+    target_vocab: int,
+    *,
+    cell: Literal["lstm", "gru", "rnn"] = "lstm",
+    embedding: int = 256,
+    dim: int = 512,
+    layers: int = 2,
+    dropout: float = 0.2,
     tied: bool = False,
 ) -> Seq2Seq:
     """A deep encoder whose last state starts a deep decoder."""
     source = Embedding(source_vocab, embedding, dropout=dropout)
     target = Embedding(target_vocab, embedding, dropout=dropout)
     reader = RecurrentEncoder(source, CELLS[cell](embedding, dim, layers=layers, dropout=dropout))
-    writer = Plain(target, CELLS[cell](embedding, dim, layers=layers, dropout=dropout),
-                   summary=reader.summary)
+    writer = Plain(
+        target, CELLS[cell](embedding, dim, layers=layers, dropout=dropout), summary=reader.summary
+    )
     return Seq2Seq(reader, writer, Categorical(dim, target_vocab, tied=target if tied else None))

@@ -19,10 +19,21 @@ from regard.model import Seq2Seq
 
 
 def transformer(
-    source_vocab: int, target_vocab: int, *, dim: int = 128, heads: int = 4, hidden: int = 256,
-    layers: int = 4, decoder_layers: int | None = None, norm: Norm = "pre",
-    positions: PositionKind = "sinusoidal", longest: int = 1024, dropout: float = 0.3,
-    attention_dropout: float = 0.0, hidden_dropout: float = 0.0, tied: bool = True,
+    source_vocab: int,
+    target_vocab: int,
+    *,
+    dim: int = 128,
+    heads: int = 4,
+    hidden: int = 256,
+    layers: int = 4,
+    decoder_layers: int | None = None,
+    norm: Norm = "pre",
+    positions: PositionKind = "sinusoidal",
+    longest: int = 1024,
+    dropout: float = 0.3,
+    attention_dropout: float = 0.0,
+    hidden_dropout: float = 0.0,
+    tied: bool = True,
     shared: bool = False,
 ) -> Seq2Seq:
     """Encoder and decoder of `layers` each.
@@ -36,19 +47,36 @@ def transformer(
             "symbols; make the tokenizer joint or set shared: false"
         )
     if positions == "none":
-        raise ValueError("positions: wanted sinusoidal or learned, got none; a Transformer "
-                         "without positions cannot tell the order of its words")
+        raise ValueError(
+            "positions: wanted sinusoidal or learned, got none; a Transformer "
+            "without positions cannot tell the order of its words"
+        )
     target = Embedding(target_vocab, dim, positions=positions, longest=longest, dropout=dropout)
-    source = target if shared else Embedding(
-        source_vocab, dim, positions=positions, longest=longest, dropout=dropout
+    source = (
+        target
+        if shared
+        else Embedding(source_vocab, dim, positions=positions, longest=longest, dropout=dropout)
     )
     reader = TransformerEncoder(
-        source, layers=layers, heads=heads, hidden=hidden, norm=norm, dropout=dropout,
-        attention_dropout=attention_dropout, hidden_dropout=hidden_dropout,
+        source,
+        layers=layers,
+        heads=heads,
+        hidden=hidden,
+        norm=norm,
+        dropout=dropout,
+        attention_dropout=attention_dropout,
+        hidden_dropout=hidden_dropout,
     )
     writer = TransformerDecoder(
-        target, memory=dim, layers=decoder_layers or layers, heads=heads, hidden=hidden, norm=norm,
-        dropout=dropout, attention_dropout=attention_dropout, hidden_dropout=hidden_dropout,
+        target,
+        memory=dim,
+        layers=decoder_layers or layers,
+        heads=heads,
+        hidden=hidden,
+        norm=norm,
+        dropout=dropout,
+        attention_dropout=attention_dropout,
+        hidden_dropout=hidden_dropout,
     )
     model = Seq2Seq(reader, writer, Categorical(dim, target_vocab, tied=target if tied else None))
     for part in model.modules():

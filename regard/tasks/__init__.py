@@ -7,6 +7,13 @@ from regard.tasks.translate import Translate
 from regard.tasks.translator import Output, Translator
 
 __all__ = [
-    "Decode", "Learning", "Output", "Sampling", "Task", "TextData", "Trained", "Translate",
+    "Decode",
+    "Learning",
+    "Output",
+    "Sampling",
+    "Task",
+    "TextData",
+    "Trained",
+    "Translate",
     "Translator",
 ]

@@ -42,14 +42,21 @@ class Decode:
     """
 
     def __init__(
-        self, *, beam: int = 5, nbest: int = 1, penalty: Penalty | None = None, ratio: float = 2.0,
-        extra: int = 20, unknown: bool = False,
+        self,
+        *,
+        beam: int = 5,
+        nbest: int = 1,
+        penalty: Penalty | None = None,
+        ratio: float = 2.0,
+        extra: int = 20,
+        unknown: bool = False,
     ) -> None:
         if beam < 1:
             raise ValueError(f"beam: wanted a width of 1 or more, got {beam}")
         if not 1 <= nbest <= beam:
-            raise ValueError(f"nbest: wanted 1 to the beam's width {beam}, got {nbest}; "
-                             "widen the beam")
+            raise ValueError(
+                f"nbest: wanted 1 to the beam's width {beam}, got {nbest}; widen the beam"
+            )
         if ratio < 0 or extra < 0 or ratio + extra < 1:
             raise ValueError(f"ratio and extra: wanted room for an answer, got {ratio} and {extra}")
         self.beam, self.nbest, self.ratio, self.extra = beam, nbest, ratio, extra
@@ -62,7 +69,12 @@ class Decode:
         return (mask.sum(1) * self.ratio + self.extra).long()
 
     def search(
-        self, scorer: Scorer, source: Any, mask: Tensor, *, prefix: Tensor | None = None,
+        self,
+        scorer: Scorer,
+        source: Any,
+        mask: Tensor,
+        *,
+        prefix: Tensor | None = None,
         trace: Trace | None = None,
     ) -> list[list[Hypothesis]]:
         """The n best answers to each source."""
@@ -70,31 +82,60 @@ class Decode:
         if self.beam == 1 and trace is None:
             found = greedy(scorer, source, symbols=self.symbols, limits=limits, prefix=prefix)
             return [[self._ranked(answer)] for answer in found]
-        return beam(scorer, source, symbols=self.symbols, limits=limits, width=self.beam,
-                    nbest=self.nbest, penalty=self.penalty, prefix=prefix, trace=trace)
+        return beam(
+            scorer,
+            source,
+            symbols=self.symbols,
+            limits=limits,
+            width=self.beam,
+            nbest=self.nbest,
+            penalty=self.penalty,
+            prefix=prefix,
+            trace=trace,
+        )
 
     def draw(
-        self, scorer: Scorer, source: Any, mask: Tensor, texts: list[str], how: Sampling, *,
+        self,
+        scorer: Scorer,
+        source: Any,
+        mask: Tensor,
+        texts: list[str],
+        how: Sampling,
+        *,
         prefix: Tensor | None = None,
     ) -> list[list[Hypothesis]]:
         """`nbest` random answers to each source; the seed and the text decide, not the batch."""
         rounds = [
-            sample(scorer, source, symbols=self.symbols, limits=self.limits(mask),
-                   seeds=[_seed(how.seed, text, number) for text in texts],
-                   temperature=how.temperature, top_k=how.top_k, top_p=how.top_p, prefix=prefix)
+            sample(
+                scorer,
+                source,
+                symbols=self.symbols,
+                limits=self.limits(mask),
+                seeds=[_seed(how.seed, text, number) for text in texts],
+                temperature=how.temperature,
+                top_k=how.top_k,
+                top_p=how.top_p,
+                prefix=prefix,
+            )
             for number in range(self.nbest)
         ]
-        return [[self._ranked(answer) for answer in answers]
-                for answers in zip(*rounds, strict=True)]
+        return [
+            [self._ranked(answer) for answer in answers] for answers in zip(*rounds, strict=True)
+        ]
 
     def exhaust(self, scorer: Scorer, source: Any, mask: Tensor) -> list[list[Hypothesis]]:
         """The n best of everything that could be said, where that is little enough."""
-        return exhaustive(scorer, source, symbols=self.symbols, limits=self.limits(mask),
-                          penalty=self.penalty, nbest=self.nbest)
+        return exhaustive(
+            scorer,
+            source,
+            symbols=self.symbols,
+            limits=self.limits(mask),
+            penalty=self.penalty,
+            nbest=self.nbest,
+        )
 
     def _ranked(self, answer: Hypothesis) -> Hypothesis:
-        return answer._replace(
-            score=answer.log_prob / self.penalty.divisor(len(answer.tokens) + 1))
+        return answer._replace(score=answer.log_prob / self.penalty.divisor(len(answer.tokens) + 1))
 
 
 def _seed(seed: int, text: str, number: int) -> int:

@@ -72,11 +72,14 @@ class Evaluation:
     def against(self, other: Evaluation) -> dict[str, Comparison]:
         """A paired bootstrap test for every metric that both have."""
         if self.sources != other.sources:
-            raise ValueError("wanted two evaluations of the same sentences, got different ones; "
-                             "evaluate both models on one file")
+            raise ValueError(
+                "wanted two evaluations of the same sentences, got different ones; "
+                "evaluate both models on one file"
+            )
         return {
             name: paired(score.metric, score.statistics, other.scores[name].statistics)
-            for name, score in self.scores.items() if name in other.scores
+            for name, score in self.scores.items()
+            if name in other.scores
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -84,13 +87,21 @@ class Evaluation:
         rows = {}
         for name, score in self.scores.items():
             found = score.interval()
-            rows[name] = {"score": found.score, "low": found.low, "high": found.high,
-                          "signature": score.signature}
+            rows[name] = {
+                "score": found.score,
+                "low": found.low,
+                "high": found.high,
+                "signature": score.signature,
+            }
         return {"sentences": len(self.sources), "scores": rows}
 
 
 def evaluate(
-    model: Translator, asked: list[Question], *, metrics: list[str], decode: Decode | None = None,
+    model: Translator,
+    asked: list[Question],
+    *,
+    metrics: list[str],
+    decode: Decode | None = None,
     perplexity: bool = True,
 ) -> Evaluation:
     """Decode every question for real and score the answers."""
@@ -100,8 +111,9 @@ def evaluate(
     scores: dict[str, Score] = {}
     for name in metrics:
         metric = named(name)
-        scores[name] = Score(metric, metric.statistics(outputs, references),
-                             metric.signature(references))
+        scores[name] = Score(
+            metric, metric.statistics(outputs, references), metric.signature(references)
+        )
     if perplexity:
         scores["perplexity"] = _perplexity(model, asked)
     lengths = [len(row) for row in model.source.encode(sources)]
@@ -110,8 +122,10 @@ def evaluate(
 
 def _perplexity(model: Translator, asked: list[Question]) -> Score:
     owners = [i for i, question in enumerate(asked) for _ in question.answers]
-    found = model.log_likelihoods([asked[i].source for i in owners],
-                                  [answer for question in asked for answer in question.answers])
+    found = model.log_likelihoods(
+        [asked[i].source for i in owners],
+        [answer for question in asked for answer in question.answers],
+    )
     statistics = np.zeros((len(asked), 2))
     np.add.at(statistics, owners, np.asarray(found))
     metric = Perplexity()

@@ -31,8 +31,9 @@ def load(folder: str | Path, *, trust: tuple[str, ...] = ()) -> Trained:
     """
     path = Path(folder)
     if not (path / RECIPE).is_file() or not (path / WEIGHTS).is_file():
-        raise ValueError(f"{path}: wanted a folder with {WEIGHTS} and {RECIPE}, "
-                         f"{_what_is_there(path)}")
+        raise ValueError(
+            f"{path}: wanted a folder with {WEIGHTS} and {RECIPE}, {_what_is_there(path)}"
+        )
     try:
         task: Task = task_of(read_recipe(path / RECIPE), trust=(*OWN, *trust))
         return task.restore(path)
@@ -62,8 +63,10 @@ def read_weights(folder: Path, model: nn.Module) -> None:
     try:
         weights = load_file(folder / WEIGHTS)
     except (SafetensorError, OSError) as error:
-        raise ValueError(f"{folder / WEIGHTS}: not a whole file of weights ({error}); "
-                         "copy or train the model again") from error
+        raise ValueError(
+            f"{folder / WEIGHTS}: not a whole file of weights ({error}); "
+            "copy or train the model again"
+        ) from error
     try:
         put_weights(model, weights)
     except ValueError as error:
@@ -80,8 +83,11 @@ def read_card(folder: Path) -> dict[str, Any]:
 
 def write(folder: Path, weights: Mapping[str, Tensor], card: Mapping[str, Any]) -> None:
     """Write weights and card, each whole or not at all; the weights last."""
-    versions = {"regard": regard.__version__, "torch": torch.__version__,
-                "python": platform.python_version()}
+    versions = {
+        "regard": regard.__version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
     facts = {**card, "versions": versions}
     write_text(folder / CARD, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
     write_text(folder / "card.md", _card_text(folder.name, facts))

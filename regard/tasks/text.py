@@ -33,9 +33,17 @@ class TextData:
     """
 
     def __init__(
-        self, *, train: Pairs | str | list[str], valid: Pairs | str | list[str],
-        source: TokenizerSettings, target: TokenizerSettings | None = None, several: bool = False,
-        test: Pairs | str | list[str] | None = None, most: int = 2000, max_tokens: int = 512, cache: Path | None = None,
+        self,
+        *,
+        train: Pairs | str | list[str],
+        valid: Pairs | str | list[str],
+        source: TokenizerSettings,
+        target: TokenizerSettings | None = None,
+        several: bool = False,
+        test: Pairs | str | list[str] | None = None,
+        most: int = 2000,
+        max_tokens: int = 512,
+        cache: Path | None = None,
     ) -> None:
         self.train, self.valid = as_pairs(train), as_pairs(valid)
         self.test = None if test is None else as_pairs(test)
@@ -50,8 +58,14 @@ class TextData:
 
     def corpus(self, source: Tokenizer, target: Tokenizer, *, progress: bool) -> Corpus:
         """The training part, encoded once."""
-        return prepare(self.train, source, target, cache=self.cache, max_tokens=self.max_tokens,
-                       progress=progress)
+        return prepare(
+            self.train,
+            source,
+            target,
+            cache=self.cache,
+            max_tokens=self.max_tokens,
+            progress=progress,
+        )
 
 
 def questions(pairs: Pairs, *, several: bool, report: Report | None = None) -> list[Question]:
@@ -87,8 +101,9 @@ def text_batch(sources: Sequence[Any], targets: Sequence[Any]) -> TextBatch:
     ends = target_mask.sum(1, keepdim=True) - 1
     begin = torch.full((len(target), 1), Tokenizer.BOS)
     inputs = torch.cat([begin, target[:, :-1]], dim=1)
-    return TextBatch(source, source_mask, inputs, target.scatter(1, ends, Tokenizer.EOS),
-                     target_mask)
+    return TextBatch(
+        source, source_mask, inputs, target.scatter(1, ends, Tokenizer.EOS), target_mask
+    )
 
 
 def source_batch(sources: Sequence[Any]) -> tuple[Tensor, Tensor]:
@@ -102,7 +117,6 @@ def padded(rows: Sequence[NDArray[Any] | list[int]], *, extra: int) -> tuple[Ten
     lengths = np.fromiter((len(row) for row in rows), np.int64, len(rows))
     places = np.arange(int(lengths.max(initial=0)) + extra)
     table = np.full((len(rows), len(places)), Tokenizer.PAD, np.int64)
-    flat = np.concatenate([np.asarray(row, np.int64) for row in rows]) if len(rows) else []
-    table[places < lengths[:, None]] = flat
+    table[places < lengths[:, None]] = np.concatenate([np.asarray(r, np.int64) for r in rows])
     mask = places < (lengths + extra)[:, None]
     return torch.from_numpy(table), torch.from_numpy(mask)

@@ -31,9 +31,18 @@ class Translate(Task):
     """
 
     def __init__(
-        self, *, data: TextData, model: Later[Seq2Seq], train: Fit, metrics: list[str],
-        decode: Decode | None = None, validate_with: Decode | None = None, smoothing: float = 0.0,
-        samples: int = 3, about: str = "", result: dict[str, Any] | None = None,
+        self,
+        *,
+        data: TextData,
+        model: Later[Seq2Seq],
+        train: Fit,
+        metrics: list[str],
+        decode: Decode | None = None,
+        validate_with: Decode | None = None,
+        smoothing: float = 0.0,
+        samples: int = 3,
+        about: str = "",
+        result: dict[str, Any] | None = None,
     ) -> None:
         if not metrics:
             raise ValueError("metrics: wanted at least one, got none")
@@ -59,25 +68,45 @@ class Translate(Task):
         target = Tokenizer.load(folder / model_folder.TARGET)
         model = self.model.build(source.size, target.size)
         model_folder.read_weights(folder, model)
-        return Translator(model, source, target, decode=self.decode, metrics=self.metrics,
-                          several=self.data.several, card=model_folder.read_card(folder))
+        return Translator(
+            model,
+            source,
+            target,
+            decode=self.decode,
+            metrics=self.metrics,
+            several=self.data.several,
+            card=model_folder.read_card(folder),
+        )
 
 
 class TranslateLearning(Learning):
     """A recipe with its data ready and its model built."""
 
     def __init__(
-        self, task: Translate, source: Tokenizer, target: Tokenizer, corpus: Corpus,
+        self,
+        task: Translate,
+        source: Tokenizer,
+        target: Tokenizer,
+        corpus: Corpus,
         valid: list[Question],
     ) -> None:
         self.task, self.source, self.target = task, source, target
         self.corpus, self.valid = corpus, valid
         self.model = self.blank()
         fit = task.train
-        self.batches = Batches(corpus.source_lengths, corpus.target_lengths, tokens=fit.tokens,
-                               sentences=fit.sentences, seed=fit.seed)
-        self.facts = {"train": corpus.meta, "valid_questions": len(valid),
-                      "source_symbols": source.size, "target_symbols": target.size}
+        self.batches = Batches(
+            corpus.source_lengths,
+            corpus.target_lengths,
+            tokens=fit.tokens,
+            sentences=fit.sentences,
+            seed=fit.seed,
+        )
+        self.facts = {
+            "train": corpus.meta,
+            "valid_questions": len(valid),
+            "source_symbols": source.size,
+            "target_symbols": target.size,
+        }
 
     def blank(self) -> Seq2Seq:
         return self.task.model.build(self.source.size, self.target.size)
@@ -89,28 +118,39 @@ class TranslateLearning(Learning):
         return int(self.corpus.target_lengths[indices].sum()) + len(indices)
 
     def loss(self, model: nn.Module, batch: TextBatch) -> Total:
+        assert isinstance(model, Seq2Seq)
         decoded = model(batch.source, batch.source_mask, batch.inputs)
-        return likelihood(model.head, decoded.outputs, batch.targets, batch.target_mask,  # type: ignore[arg-type]
-                          smoothing=self.task.smoothing)
+        return likelihood(
+            model.head,
+            decoded.outputs,
+            batch.targets,
+            batch.target_mask,
+            smoothing=self.task.smoothing,
+        )
 
     def validate(self, model: nn.Module) -> Validation:
         task = self.task
         assert isinstance(model, Seq2Seq)
-        translator = Translator(model, self.source, self.target, decode=task.validate_with,
-                                metrics=task.metrics)
+        translator = Translator(
+            model, self.source, self.target, decode=task.validate_with, metrics=task.metrics
+        )
         found = evaluate(translator, self.valid, metrics=task.metrics)
         scores = {name: score.value for name, score in found.scores.items()}
         first = found.scores[task.metrics[0]]
         goal = -first.value if first.metric.higher_is_better else first.value
-        shown = evenly(list(zip(found.sources, found.outputs, found.references, strict=True)),
-                       task.samples)
+        shown = evenly(
+            list(zip(found.sources, found.outputs, found.references, strict=True)), task.samples
+        )
         return Validation(scores, goal, [Sample(s, o, nearest(o, r)) for s, o, r in shown])
 
     def save(self, folder: Path, weights: Mapping[str, Tensor], card: dict[str, Any]) -> None:
         self.source.save(folder / model_folder.SOURCE)
         self.target.save(folder / model_folder.TARGET)
-        model_folder.write(folder, weights, {**card, "about": self.task.about, "data": self.facts,
-                                             "asked": self.task.result})
+        model_folder.write(
+            folder,
+            weights,
+            {**card, "about": self.task.about, "data": self.facts, "asked": self.task.result},
+        )
 
 
 def nearest(output: str, references: list[str]) -> str:

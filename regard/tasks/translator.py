@@ -43,8 +43,12 @@ class Output:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         plain: dict[str, Any] = {
-            "source": self.source, "text": self.text, "tokens": self.tokens,
-            "log_prob": self.log_prob, "score": self.score, "complete": self.complete,
+            "source": self.source,
+            "text": self.text,
+            "tokens": self.tokens,
+            "log_prob": self.log_prob,
+            "score": self.score,
+            "complete": self.complete,
         }
         if self.unknown:
             plain["unknown"] = self.unknown
@@ -60,16 +64,28 @@ class Translator(Trained):
     """A model with its two tokenizers and its way of decoding."""
 
     def __init__(
-        self, model: Seq2Seq, source: Tokenizer, target: Tokenizer, *, decode: Decode,
-        metrics: list[str], several: bool = False, card: dict[str, Any] | None = None,
+        self,
+        model: Seq2Seq,
+        source: Tokenizer,
+        target: Tokenizer,
+        *,
+        decode: Decode,
+        metrics: list[str],
+        several: bool = False,
+        card: dict[str, Any] | None = None,
     ) -> None:
         self.model, self.source, self.target = model.eval(), source, target
         self.decode, self.metrics, self.several = decode, metrics, several
         self.card = card or {}
 
     def run(
-        self, inputs: Sequence[str] | str, *, decode: Decode | None = None,
-        sampling: Sampling | None = None, prefix: str = "", look: bool = False,
+        self,
+        inputs: Sequence[str] | str,
+        *,
+        decode: Decode | None = None,
+        sampling: Sampling | None = None,
+        prefix: str = "",
+        look: bool = False,
         batch: int = 64,
     ) -> list[Output]:
         """One output per input, in order; inside, inputs of like length are decoded together."""
@@ -79,8 +95,14 @@ class Translator(Trained):
         found: list[Output | None] = [None] * len(texts)
         for first in range(0, len(order), batch):
             chosen = order[first : first + batch]
-            outputs = self._answer([texts[i] for i in chosen], [rows[i] for i in chosen],
-                                   decode or self.decode, sampling, prefix, look)
+            outputs = self._answer(
+                [texts[i] for i in chosen],
+                [rows[i] for i in chosen],
+                decode or self.decode,
+                sampling,
+                prefix,
+                look,
+            )
             for place, output in zip(chosen, outputs, strict=True):
                 found[place] = output
         return [output for output in found if output is not None]
@@ -92,8 +114,12 @@ class Translator(Trained):
             yield from self.run(texts, **how)
 
     def evaluate(
-        self, data: Pairs | str | list[str], *, metrics: list[str] | None = None,
-        decode: Decode | None = None, most: int | None = None,
+        self,
+        data: Pairs | str | list[str],
+        *,
+        metrics: list[str] | None = None,
+        decode: Decode | None = None,
+        most: int | None = None,
     ) -> Evaluation:
         """Score the model on pairs with confidence intervals."""
         asked = questions(as_pairs(data), several=self.several)[:most]
@@ -131,8 +157,13 @@ class Translator(Trained):
         return trace
 
     def _answer(
-        self, texts: list[str], rows: list[list[int]], decode: Decode, sampling: Sampling | None,
-        prefix: str, look: bool,
+        self,
+        texts: list[str],
+        rows: list[list[int]],
+        decode: Decode,
+        sampling: Sampling | None,
+        prefix: str,
+        look: bool,
     ) -> list[Output]:
         answers = self._search(rows, decode, sampling, texts, prefix)
         seen: Sequence[Seen | None] = [None] * len(texts)
@@ -142,7 +173,11 @@ class Translator(Trained):
 
     @torch.inference_mode()
     def _search(
-        self, rows: list[list[int]], decode: Decode, sampling: Sampling | None, texts: list[str],
+        self,
+        rows: list[list[int]],
+        decode: Decode,
+        sampling: Sampling | None,
+        texts: list[str],
         prefix: str,
     ) -> list[list[Hypothesis]]:
         source, mask = self._placed(*source_batch(rows))
@@ -161,16 +196,21 @@ class Translator(Trained):
         with watch(self.model) as gaze:
             self.model(*self._placed(batch.source, batch.source_mask, batch.inputs))
         parts = dict(self.model.named_modules())
-        maps = [m if m.dim() == 4 else m[:, :, None]
-                for name, m in gaze.maps(len(rows)).items() if isinstance(parts[name], Attention)]
+        maps = [
+            m if m.dim() == 4 else m[:, :, None]
+            for name, m in gaze.maps(len(rows)).items()
+            if isinstance(parts[name], Attention)
+        ]
         if not maps:
             raise ValueError("this model has no attention: there is nowhere that it looked")
         # layer x batch x time x head x source, cut to each sentence's real size
         every = torch.stack(maps).cpu().numpy()
         return [
-            Seen(self.source.tokens([*row, Tokenizer.EOS]),
-                 self.target.tokens([*answer, Tokenizer.EOS]),
-                 np.moveaxis(every[:, i, : len(answer) + 1, :, : len(row) + 1], 2, 1))
+            Seen(
+                self.source.tokens([*row, Tokenizer.EOS]),
+                self.target.tokens([*answer, Tokenizer.EOS]),
+                np.moveaxis(every[:, i, : len(answer) + 1, :, : len(row) + 1], 2, 1),
+            )
             for i, (row, answer) in enumerate(zip(rows, answers, strict=True))
         ]
 
@@ -179,8 +219,15 @@ class Translator(Trained):
     ) -> Output:
         unknown = self.source.unknown(text) if Tokenizer.UNK in row else []
         outputs = [
-            Output(text, self.target.decode(h.tokens), self.target.tokens(h.tokens), h.log_prob,
-                   h.score, h.complete, unknown)
+            Output(
+                text,
+                self.target.decode(h.tokens),
+                self.target.tokens(h.tokens),
+                h.log_prob,
+                h.score,
+                h.complete,
+                unknown,
+            )
             for h in answers
         ]
         return Output(**{**outputs[0].__dict__, "seen": seen, "others": outputs[1:]})
@@ -188,5 +235,3 @@ class Translator(Trained):
     def _placed(self, *tensors: Tensor) -> tuple[Tensor, ...]:
         device = next(self.model.parameters()).device
         return tuple(tensor.to(device) for tensor in tensors)
-
-

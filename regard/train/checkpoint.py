@@ -105,7 +105,7 @@ def clean(folder: Path, *, last: int) -> None:
     one) names as its best.
     """
     files = listed(folder)
-    newest_ones = files[-max(last, 2):]
+    newest_ones = files[-max(last, 2) :]
     best = {update for path in newest_ones for update in read_facts(path).get("best", [])}
     for path in files:
         if path not in newest_ones and update_of(path) not in best:

@@ -30,13 +30,18 @@ def make_fabric(*, device: str, devices: int, strategy: Strategy, precision: Pre
         from lightning_fabric.strategies import ModelParallelStrategy
 
         chosen = ModelParallelStrategy(_shard)
-    fabric = Fabric(accelerator=device, devices=local, strategy=chosen, precision=precision,
-                    num_nodes=max(1, launched // max(1, local)))
+    fabric = Fabric(
+        accelerator=device,
+        devices=local,
+        strategy=chosen,
+        precision=precision,
+        num_nodes=max(1, launched // max(1, local)),
+    )
     fabric.launch()
     return fabric
 
 
-def _shard(model: nn.Module, mesh: Any) -> nn.Module:
+def _shard(model: nn.Module, mesh: Any) -> Any:
     from torch.distributed.fsdp import fully_shard
 
     return fully_shard(model, mesh=mesh["data_parallel"])
@@ -52,12 +57,16 @@ def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     own = dict(model.named_parameters())
     if own.keys() != weights.keys():
         odd = sorted(own.keys() ^ weights.keys())
-        raise ValueError(f"the weights do not fit the model: {odd[0]} is in only one of them "
-                         f"({len(odd)} differ); the recipe and the file belong to different models")
+        raise ValueError(
+            f"the weights do not fit the model: {odd[0]} is in only one of them "
+            f"({len(odd)} differ); the recipe and the file belong to different models"
+        )
     for name, parameter in own.items():
         if parameter.shape != weights[name].shape:
-            raise ValueError(f"the weights do not fit the model: {name} wanted shape "
-                             f"{tuple(parameter.shape)}, got {tuple(weights[name].shape)}")
+            raise ValueError(
+                f"the weights do not fit the model: {name} wanted shape "
+                f"{tuple(parameter.shape)}, got {tuple(weights[name].shape)}"
+            )
         with torch.no_grad():
             parameter.copy_(placed_like(parameter, weights[name]))
 

@@ -84,8 +84,10 @@ class Plateau(Schedule):
 def make_optimizer(model: nn.Module, part: Later[torch.optim.Optimizer]) -> torch.optim.Optimizer:
     """The optimizer over a model: weight decay on matrices only, the fused kernel where there is."""
     trained = [p for p in model.parameters() if p.requires_grad]
-    groups: list[dict[str, object]] = [{"params": [p for p in trained if p.dim() > 1]},
-                                       {"params": [p for p in trained if p.dim() <= 1]}]
+    groups: list[dict[str, object]] = [
+        {"params": [p for p in trained if p.dim() > 1]},
+        {"params": [p for p in trained if p.dim() <= 1]},
+    ]
     options = inspect.signature(part.function).parameters
     if "weight_decay" in options:
         groups[1]["weight_decay"] = 0.0

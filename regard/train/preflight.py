@@ -5,12 +5,11 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import nn
 
 from regard.tasks.base import Learning
 
@@ -41,11 +40,14 @@ class Preflight(NamedTuple):
 
 
 def preflight(
-    learning: Learning, model: nn.Module, batches: list[np.ndarray],
-    backward: Callable[[np.ndarray], None], *, measured: int = 6,
+    learning: Learning,
+    batches: Sequence[np.ndarray],
+    backward: Callable[[np.ndarray], object],
+    *,
+    measured: int = 6,
 ) -> Preflight:
     """Time some batches spread over the epoch, the largest first (it also warms up)."""
-    sizes = [learning.count(batch) for batch in batches]
+    sizes = [learning.count(indices) for indices in batches]
     order = np.argsort(sizes, kind="stable")
     chosen = [int(order[-1]), *order[np.linspace(0, len(order) - 1, measured).astype(int)].tolist()]
     seconds = []
@@ -53,11 +55,15 @@ def preflight(
         begin = time.perf_counter()
         backward(batches[index])
         seconds.append((time.perf_counter() - begin) / max(1, sizes[index]))
-    model.zero_grad(set_to_none=True)
     per_token = float(np.median(seconds[1:]))
-    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    return Preflight(trained, sum(sizes), len(batches), per_token * sum(sizes) / len(batches),
-                     peak_memory() + 8 * trained)
+    trained = sum(p.numel() for p in learning.model.parameters() if p.requires_grad)
+    return Preflight(
+        trained,
+        sum(sizes),
+        len(batches),
+        per_token * sum(sizes) / len(batches),
+        peak_memory() + 8 * trained,
+    )
 
 
 def peak_memory() -> int:

@@ -65,7 +65,9 @@ def capture(
 
 
 def restore(
-    checkpoint: Checkpoint, model: nn.Module, optimizer: torch.optim.Optimizer,
+    checkpoint: Checkpoint,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
     ema: dict[str, Tensor] | None,
 ) -> State:
     """Put a checkpoint's tensors where they were and return its facts."""

@@ -22,18 +22,20 @@ from regard.tasks.base import Validation
 
 
 class Pulse(NamedTuple):
-    """The numbers of the last few updates."""
+    """The numbers of one update."""
 
     update: int
     epoch: int
     loss: float
     rate: float
     gradient: float
-    tokens_per_second: float
 
-    def text(self) -> str:
-        return (f"loss {self.loss:.3f}  ppl {math.exp(min(self.loss, 50)):.2f}  "
-                f"lr {self.rate:.2e}  |g| {self.gradient:.2f}  {self.tokens_per_second:,.0f} tok/s")
+    def text(self, speed: float) -> str:
+        """The numbers in one line."""
+        return (
+            f"loss {self.loss:.3f}  ppl {math.exp(min(self.loss, 50)):.2f}  "
+            f"lr {self.rate:.2e}  |g| {self.gradient:.2f}  {speed:,.0f} tok/s"
+        )
 
 
 class View:
@@ -55,31 +57,41 @@ class View:
         if not self.live:
             return
         self._progress = Progress(
-            TextColumn("epoch {task.fields[epoch]}"), BarColumn(bar_width=24),
-            MofNCompleteColumn(), TextColumn("{task.fields[pulse]}"), TimeRemainingColumn(),
-            console=self.console, transient=False,
+            TextColumn("epoch {task.fields[epoch]}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[pulse]}"),
+            TimeRemainingColumn(),
+            console=self.console,
+            transient=False,
         )
         self._progress.start()
         self._task = self._progress.add_task("", total=total, completed=done, epoch=1, pulse="")
 
-    def pulse(self, pulse: Pulse, total: int) -> None:
+    def pulse(self, pulse: Pulse, total: int, speed: float) -> None:
         """Show the latest numbers."""
         if self._progress is not None:
-            self._progress.update(self._task, completed=pulse.update, epoch=pulse.epoch + 1,
-                                  pulse=pulse.text())
+            self._progress.update(
+                self._task, completed=pulse.update, epoch=pulse.epoch + 1, pulse=pulse.text(speed)
+            )
         elif time.monotonic() - self._said > 10 or pulse.update == total:
             self._said = time.monotonic()
-            self.say(f"epoch {pulse.epoch + 1}  update {pulse.update}/{total}  {pulse.text()}")
+            self.say(f"epoch {pulse.epoch + 1}  update {pulse.update}/{total}  {pulse.text(speed)}")
 
     def validation(self, update: int, validation: Validation, *, best: bool) -> None:
         """Show the scores and a few outputs."""
         scores = "  ".join(f"{name} {value:.2f}" for name, value in validation.scores.items())
-        self.say(f"validation at {update}: {scores}{'  (best so far)' if best else ''}",
-                 style="bold green" if best else "bold")
+        self.say(
+            f"validation at {update}: {scores}{'  (best so far)' if best else ''}",
+            style="bold green" if best else "bold",
+        )
         for sample in validation.samples:
             mark = "=" if sample.output == sample.reference else "≠"
-            self.say(f"  {_short(sample.source)} → {_short(sample.output)}  {mark} "
-                     f"{_short(sample.reference)}", style="dim")
+            self.say(
+                f"  {_short(sample.source)} → {_short(sample.output)}  {mark} "
+                f"{_short(sample.reference)}",
+                style="dim",
+            )
 
     def stop(self) -> None:
         """End the live line."""

@@ -16,7 +16,15 @@ from regard.recurrent import CELLS, GRU, LSTM, RNN
 
 from . import paper
 from .paper import (
-    Array, Weights, assert_is, below, linear, numbers, random_weights, read, weights_of,
+    Array,
+    Weights,
+    assert_is,
+    below,
+    linear,
+    numbers,
+    random_weights,
+    read,
+    weights_of,
 )
 
 
@@ -75,14 +83,15 @@ def general(w: Weights, query: Array) -> Array:
 def test_attend_first() -> None:
     """c_i = attend(s_{i-1}), s_i = GRU([y; c_i], s_{i-1}), o = tanh(W [s_i; y; c_i])."""
     decoder = random_weights(AttendFirst(
-        Embedding(5, 3), GRU(3 + 6, 4), attention.Additive(4, 6, dim=2), memory=6, summary=6, dim=5,
+        Embedding(5, 3), GRU(3, 4), attention.Additive(4, 6, dim=2), memory=6, summary=6, dim=5,
     ))
     w = weights_of(decoder)
+    cell = widened(w, "context")
     s, wanted = np.tanh(linear(w, "bridge.weight", SUMMARY)), []
     for token in TOKENS:
         y = w["embedding.table.weight"][token]
         c = additive(below(w, "attention"), s)
-        s = paper.gru(below(w, "cell"), 0, np.concatenate([y, c]), s)
+        s = paper.gru(cell, 0, np.concatenate([y, c]), s)
         wanted.append(np.tanh(linear(w, "readout", np.concatenate([s, y, c]))))
     check(decoder, wanted)
 
@@ -104,13 +113,14 @@ def test_step_first() -> None:
 def test_input_feeding() -> None:
     """s_t = LSTM([y; o_{t-1}], s_{t-1}), with o_0 = 0."""
     decoder = random_weights(InputFeeding(
-        Embedding(5, 3), LSTM(3 + 4, 4), attention.General(4, 6), memory=6, summary=6,
+        Embedding(5, 3), LSTM(3, 4), attention.General(4, 6), memory=6, summary=6,
     ))
     w = weights_of(decoder)
+    cell = widened(w, "fed")
     (h, c), o, wanted = np.split(np.tanh(linear(w, "bridge.weight", SUMMARY)), 2), np.zeros(4), []
     for token in TOKENS:
         y = w["embedding.table.weight"][token]
-        h, c = paper.lstm(below(w, "cell"), 0, np.concatenate([y, o]), h, c)
+        h, c = paper.lstm(cell, 0, np.concatenate([y, o]), h, c)
         o = np.tanh(w["combine.weight"] @ np.concatenate([general(below(w, "attention"), h), h]))
         wanted.append(o)
     check(decoder, wanted)
@@ -124,10 +134,18 @@ def test_plain(kind: str) -> None:
     first = np.tanh(linear(w, "bridge.weight", SUMMARY))
     state, wanted = np.split(first, decoder.cell.parts), []
     for token in TOKENS:
-        after = getattr(paper, kind)(below(w, "cell"), 0, w["embedding.table.weight"][token], *state)
+        y = w["embedding.table.weight"][token]
+        after = getattr(paper, kind)(below(w, "cell"), 0, y, *state)
         state = list(after) if kind == "lstm" else [after]
         wanted.append(state[0])
     check(decoder, wanted)
+
+
+def widened(w: Weights, more: str) -> Weights:
+    """The cell's weights for [y; more], which are kept in two parts, as the paper's one."""
+    cell = below(w, "cell")
+    both = np.concatenate([cell["stack.weight_ih_l0"], w[f"{more}.weight"]], axis=1)
+    return cell | {"stack.weight_ih_l0": both}
 
 
 def check(decoder: Any, wanted: list[Array]) -> None:

@@ -13,7 +13,15 @@ from regard.blocks import Embedding, sinusoids
 from regard.encoders import EncoderLayer, TransformerEncoder
 
 from .paper import (
-    Array, Weights, assert_is, below, heads, layer_norm, linear, numbers, random_weights,
+    Array,
+    Weights,
+    assert_is,
+    below,
+    heads,
+    layer_norm,
+    linear,
+    numbers,
+    random_weights,
     weights_of,
 )
 
@@ -64,7 +72,7 @@ def encoder_layer(w: Weights, x: Array, length: int, norm: str) -> Array:
     return x
 
 
-NONE: dict[str, Any] = dict(dropout=0.0, attention_dropout=0.0, hidden_dropout=0.0)
+NONE: dict[str, Any] = {"dropout": 0.0, "attention_dropout": 0.0, "hidden_dropout": 0.0}
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])

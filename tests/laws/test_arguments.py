@@ -35,7 +35,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "layers": (lambda: GRU(2, 2, layers=0), "layers: wanted 1 or more, got 0"),
     "odd": (lambda: sinusoids(4, 3), "even dim, got 3"),
     "tied": (lambda: Categorical(4, 7, tied=Embedding(7, 3)), "output size 4 .* embedding size 3"),
-    "shared": (lambda: transformer(7, 8, shared=True), "one vocabulary for both sides, got 7 and 8"),
+    "shared": (lambda: transformer(7, 8, shared=True), "one vocabulary .* got 7 and 8"),
     "positions": (lambda: transformer(7, 7, positions="none"), "sinusoidal or learned, got none"),
     "longest": (
         lambda: Embedding(7, 4, positions="learned", longest=3)(torch.ones(1, 4).long()),
@@ -62,7 +62,7 @@ def test_exhaustive_refuses_what_it_cannot_finish() -> None:
     message = "4 symbols up to length 20 make 1.47e.12 sequences.* lower the length limit"
     with pytest.raises(ValueError, match=message):
         exhaustive(Table(), table(1, seed=0), symbols=SYMBOLS, limits=torch.tensor([20]))
-    options: dict[str, Any] = dict(symbols=SYMBOLS, limits=torch.tensor([2]))
+    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.tensor([2])}
     assert len(exhaustive(Table(), table(1, seed=0), most=21, nbest=99, **options)[0]) == 21
     with pytest.raises(ValueError, match="more than the 20"):
         exhaustive(Table(), table(1, seed=0), most=20, **options)

@@ -12,12 +12,33 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from regard.search import (
-    Ensemble, Fork, Hypothesis, Penalty, Raw, Scorer, Trace, beam, exhaustive, greedy,
+    Ensemble,
+    Fork,
+    Hypothesis,
+    Penalty,
+    Raw,
+    Scorer,
+    Trace,
+    beam,
+    exhaustive,
+    greedy,
 )
 
 from .zoo import (
-    END, FEW, PENALTIES, SYMBOLS, SYSTEMS, WORDS, Table, assert_close, assert_same_hypotheses,
-    batch, build, forced, sentence, table,
+    END,
+    FEW,
+    PENALTIES,
+    SYMBOLS,
+    SYSTEMS,
+    WORDS,
+    Table,
+    assert_close,
+    assert_same_hypotheses,
+    batch,
+    build,
+    forced,
+    sentence,
+    table,
 )
 
 LIMITS = torch.tensor([3, 2, 0])
@@ -34,7 +55,8 @@ def test_wide_beam_is_exhaustive(name: str) -> None:
     model, data = build(name), batch([3, 1, 2])
     source = model.prepare(data.source, data.mask)
     for penalty in (Raw(), PENALTIES["average"]):
-        options: dict[str, Any] = dict(symbols=SYMBOLS, limits=LIMITS, penalty=penalty, nbest=7)
+        options: dict[str, Any] = {"symbols": SYMBOLS, "limits": LIMITS, "penalty": penalty,
+                                   "nbest": 7}
         wide = beam(model, source, width=EVERYTHING, **options)
         every = exhaustive(model, source, **options)
         for found, wanted in zip(wide, every, strict=True):
@@ -48,10 +70,10 @@ def test_wide_beam_is_exhaustive(name: str) -> None:
 def test_wide_beam_is_exhaustive_for_any_distribution(
     penalty: Penalty, seed: int, prefix: list[int], nbest: int
 ) -> None:
-    options: dict[str, Any] = dict(
-        symbols=SYMBOLS, limits=LIMITS, penalty=penalty, nbest=nbest,
-        prefix=torch.tensor([prefix, [-1] * len(prefix), prefix]) if prefix else None,
-    )
+    options: dict[str, Any] = {
+        "symbols": SYMBOLS, "limits": LIMITS, "penalty": penalty, "nbest": nbest,
+        "prefix": torch.tensor([prefix, [-1] * len(prefix), prefix]) if prefix else None,
+    }
     source = table(3, seed=seed)
     wide = beam(Table(), source, width=EVERYTHING, **options)
     every = exhaustive(Table(), source, **options)
@@ -83,8 +105,8 @@ def test_beam_of_one_is_greedy(name: str) -> None:
 @settings(max_examples=30)
 @given(seed=seeds, prefix=prefixes)
 def test_beam_of_one_is_greedy_for_any_distribution(seed: int, prefix: list[int]) -> None:
-    options: dict[str, Any] = dict(symbols=SYMBOLS, limits=torch.tensor([7, 3]),
-                                   prefix=torch.tensor([prefix] * 2) if prefix else None)
+    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.tensor([7, 3]),
+                                   "prefix": torch.tensor([prefix] * 2) if prefix else None}
     source = table(2, seed=seed)
     narrow = beam(Table(), source, width=1, **options)
     found = greedy(Table(), source, **options)
@@ -198,9 +220,9 @@ def test_log_prob_is_that_of_the_whole_sequence_with_its_end(name: str) -> None:
     model, data = build(name), batch([4, 2], seed=1)
     source = model.prepare(data.source, data.mask)
     limits = torch.tensor([6, 3])
-    options: dict[str, Any] = dict(symbols=SYMBOLS, limits=limits)
+    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": limits}
     prefix = torch.tensor([[3, 0, 5], [4, -1, -1]])  # a prefix may hold even what is never said
-    for penalty in PENALTIES.values():
+    for penalty in (Raw(), PENALTIES["gnmt"]):
         lists = beam(model, source, width=4, nbest=3, penalty=penalty, **options)
         lists += beam(model, source, width=4, nbest=3, penalty=penalty, prefix=prefix, **options)
         for row, found in enumerate(lists):
@@ -221,23 +243,24 @@ def test_trace_changes_nothing_and_tells_how_each_hypothesis_was_found(
     seed: int, width: int, limits: list[int]
 ) -> None:
     source, trace = table(len(limits), seed=seed), Trace()
-    options: dict[str, Any] = dict(symbols=SYMBOLS, limits=torch.tensor(limits), width=width,
-                                   nbest=width)
+    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.tensor(limits), "width": width,
+                                   "nbest": width}
     found = beam(Table(), source, trace=trace, **options)
     assert found == beam(Table(), source, **options)
     for row in range(len(limits)):
-        paths = rebuilt(trace.forks[row])
+        paths = rebuilt(trace.forks[row], width)
         for h in found[row]:
             assert paths[tuple(h.tokens)] == h.log_prob
 
 
-def rebuilt(forks: list[Fork]) -> dict[tuple[int, ...], float]:
+def rebuilt(forks: list[Fork], width: int) -> dict[tuple[int, ...], float]:
     """Every ended path of a trace, with its log probability."""
     ended: dict[tuple[int, ...], float] = {}
     before: list[tuple[int, ...]] = [()]
     for step in range(1 + max(fork.step for fork in forks)):
         now = [fork for fork in forks if fork.step == step]
         assert [fork.log_prob for fork in now] == sorted((f.log_prob for f in now), reverse=True)
+        assert [fork.kept for fork in now] == [place < width for place in range(len(now))]
         kept = [fork for fork in now if fork.kept]
         assert not any(fork.ended != (fork.token == END) for fork in now)
         ended |= {before[fork.parent]: fork.log_prob for fork in kept if fork.ended}
@@ -250,7 +273,7 @@ def rebuilt(forks: list[Fork]) -> dict[tuple[int, ...], float]:
 def test_ensemble_of_one_model_is_the_model(name: str, copies: int) -> None:
     model, data = build(name), batch([3, 1])
     source = model.prepare(data.source, data.mask)
-    options: dict[str, Any] = dict(symbols=SYMBOLS, limits=torch.tensor([5, 3]))
+    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.tensor([5, 3])}
     several: tuple[Scorer, tuple[Any, ...]] = (Ensemble([model] * copies), (source,) * copies)
     assert_same_hypotheses(greedy(*several, **options), greedy(model, source, **options))
     together = beam(*several, width=4, nbest=4, **options)

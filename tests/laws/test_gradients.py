@@ -16,7 +16,13 @@ from regard.heads import Categorical
 from regard.losses import ChunkedCrossEntropy, likelihood
 
 from .zoo import (
-    ALL_ATTENTIONS, ATTENTIONS, assert_close, make_attention, mask, memory, randomised,
+    ALL_ATTENTIONS,
+    ATTENTIONS,
+    assert_close,
+    make_attention,
+    mask,
+    memory,
+    randomised,
 )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -17,8 +17,23 @@ from regard.model import Seq2Seq
 from regard.search import beam, exhaustive, greedy, sample
 
 from .zoo import (
-    ALL_ATTENTIONS, BEGIN, HARD, PENALTIES, SYMBOLS, SYSTEMS, Batch, Table, assert_close,
-    assert_same_hypotheses, batch, build, make_attention, memory, randomised, sentence, table,
+    ALL_ATTENTIONS,
+    BEGIN,
+    HARD,
+    PENALTIES,
+    SYMBOLS,
+    SYSTEMS,
+    Batch,
+    Table,
+    assert_close,
+    assert_same_hypotheses,
+    batch,
+    build,
+    make_attention,
+    memory,
+    randomised,
+    sentence,
+    table,
 )
 
 sizes = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 4)), min_size=2, max_size=4)
@@ -109,25 +124,28 @@ LIMITS = [3, 1, 0, 2]
 def test_searches_return_the_same_in_any_company(name: str) -> None:
     model, data = build(name), batch([3, 1, 5, 2], seed=5)
     source = model.prepare(data.source, data.mask)
-    together = everything(model, source, torch.tensor(LIMITS), seeds=[11, 22, 33, 44])
+    together = everything(model, source, torch.tensor(LIMITS), seeds=[11, 22, 33, 44],
+                          penalties=("gnmt",))
     for row in range(4):
         one = data.alone(row)
         alone = everything(model, model.prepare(one.source, one.mask),
-                           torch.tensor(LIMITS[row : row + 1]), seeds=[(row + 1) * 11])
+                           torch.tensor(LIMITS[row : row + 1]), seeds=[(row + 1) * 11],
+                           penalties=("gnmt",))
         for kind, found in alone.items():
             assert_same_hypotheses(together[kind][row], found[0])
 
 
+@settings(max_examples=15)
 @given(seed=st.integers(0, 9999), limits=st.lists(st.integers(0, 5), min_size=2, max_size=4),
        forced=st.lists(st.integers(3, 6), max_size=3), width=st.integers(1, 4))
 def test_searches_of_any_distribution_return_the_same_in_any_company(
     seed: int, limits: list[int], forced: list[int], width: int
 ) -> None:
     source = table(len(limits), seed=seed)
-    # The first sentence has a prefix, the others have less and less of it.
+    # The last sentence has a prefix, the others have less and less of it.
     prefix = torch.full((len(limits), max(len(forced), 1)), -1)
     for row in range(len(limits)):
-        own = forced[: max(len(forced) - row, 0)]
+        own = forced[: max(len(forced) - (len(limits) - 1 - row), 0)]
         prefix[row, : len(own)] = torch.tensor(own, dtype=torch.long)
     seeds = [seed + row for row in range(len(limits))]
     together = everything(Table(), source, torch.tensor(limits), seeds=seeds, prefix=prefix,
@@ -140,19 +158,29 @@ def test_searches_of_any_distribution_return_the_same_in_any_company(
 
 
 def everything(scorer: Any, source: Any, limits: Tensor, *, seeds: list[int],
-               prefix: Tensor | None = None, width: int = 4) -> dict[str, list[Any]]:
+               prefix: Tensor | None = None, width: int = 4,
+               penalties: tuple[str, ...] = tuple(PENALTIES)) -> dict[str, list[Any]]:
     """What each search finds, as lists of lists."""
-    common: dict[str, Any] = dict(symbols=SYMBOLS, limits=limits, prefix=prefix)
+    common: dict[str, Any] = {"symbols": SYMBOLS, "limits": limits, "prefix": prefix}
     found: dict[str, list[Any]] = {
         "greedy": [[h] for h in greedy(scorer, source, **common)],
         "sample": [[h] for h in sample(scorer, source, seeds=seeds, temperature=1.3, **common)],
         "nucleus": [[h] for h in sample(scorer, source, seeds=seeds, top_k=4, top_p=0.9, **common)],
         "exhaustive": exhaustive(scorer, source, nbest=3, penalty=PENALTIES["gnmt"], **common),
     }
-    for name, penalty in PENALTIES.items():
-        found[name] = beam(scorer, source, width=width, nbest=min(width, 3), penalty=penalty,
-                           **common)
+    for name in penalties:
+        found[name] = beam(scorer, source, width=width, nbest=min(width, 3),
+                           penalty=PENALTIES[name], **common)
     return found
+
+
+def test_a_prefix_stays_with_its_sentence_when_others_have_left() -> None:
+    prefix = torch.tensor([[-1, -1, -1], [3, 4, 5]])
+    found = everything(Table(), table(2, seed=0), torch.tensor([0, 4]), seeds=[0, 1],
+                       prefix=prefix)
+    for first, second in found.values():
+        assert [h.tokens for h in first] == [[]]
+        assert all(h.tokens[:3] == [3, 4, 5] for h in second)
 
 
 class Counting(Table):

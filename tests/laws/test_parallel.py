@@ -6,10 +6,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 
 from regard.attention import SelfAttention
 from regard.look.watch import watch
-from regard.recurrent import CELLS, Recurrent
+from regard.recurrent import CELLS, Bidirectional, Recurrent
 
 from .zoo import HARD, SYSTEMS, assert_close, batch, build, mask, randomised
 
@@ -83,52 +84,74 @@ def test_looks_at_the_source_are_the_same_either_way(name: str) -> None:
 
 @pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize("kind", CELLS)
-@given(lengths=sizes, seed=st.integers(0, 99), started=st.booleans())
+@given(rows=st.integers(1, 3), time=st.integers(1, 5), seed=st.integers(0, 99),
+       started=st.booleans())
 def test_recurrent_forward_is_the_loop_over_step(
-    kind: str, layers: int, lengths: list[int], seed: int, started: bool
+    kind: str, layers: int, rows: int, time: int, seed: int, started: bool
 ) -> None:
     cell = randomised(CELLS[kind](3, 4, layers=layers), kind, seed)
-    x = torch.randn(len(lengths), max(lengths), 3, dtype=torch.float64,
-                    generator=torch.Generator().manual_seed(seed))
-    real = mask(lengths)
-    state = cell.start(len(lengths))
+    x = numbers(rows, time, 3, seed=seed)
+    state = cell.start(rows)
     if started:
         state = cell.step(x[:, 0].flip(1), state)[1]
-    outputs, top, states = cell(x, real, state if started else None)
-    for row, length in enumerate(lengths):
-        own = tuple(tuple(part[row : row + 1] for part in layer) for layer in state)
-        for time in range(length):
-            output, own = cell.step(x[row : row + 1, time], own)
-            assert_close(outputs[row : row + 1, time], output)
-        assert_close(tuple(tuple(p[row : row + 1] for p in layer) for layer in states), own)
-        assert_close(top[row : row + 1], own[-1][0])
-        assert not outputs[row, length:].any()
+    outputs, states = cell(x, state if started else None)
+    projected = cell.project(x)
+    other = state
+    for place in range(time):
+        output, state = cell.step(x[:, place], state)
+        assert_close(outputs[:, place], output)
+        again, other = cell.advance(projected[:, place], other)
+        assert_close(again, output)
+    assert_close(states, state)
 
 
-@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize("kind", CELLS)
-def test_both_directions_are_loops_over_the_cell(kind: str, layers: int) -> None:
-    cell = randomised(CELLS[kind](3, 4, layers=layers, bidirectional=True), kind, 0)
-    lengths = [4, 2, 1]
-    x = torch.randn(3, 4, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    outputs, top, _ = cell(x, mask(lengths))
+@given(lengths=sizes, seed=st.integers(0, 99))
+def test_recurrent_read_is_the_loop_over_step_to_each_end(
+    kind: str, layers: int, lengths: list[int], seed: int
+) -> None:
+    cell = randomised(CELLS[kind](3, 4, layers=layers), kind, seed)
+    x = numbers(len(lengths), max(lengths), 3, seed=seed)
+    outputs, ends = cell.read(x, mask(lengths))
+    for row, length in enumerate(lengths):
+        alone = run(cell, x[row, :length])
+        assert_close(outputs[row, :length], alone)
+        assert not outputs[row, length:].any()
+        assert_close(ends[row], alone[-1])
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("kind", CELLS)
+@given(lengths=sizes, seed=st.integers(0, 99))
+def test_both_directions_are_loops_over_step(
+    kind: str, layers: int, lengths: list[int], seed: int
+) -> None:
+    cell = randomised(Bidirectional(CELLS[kind], 3, 4, layers=layers), kind, seed)
+    x = numbers(len(lengths), max(lengths), 3, seed=seed)
+    outputs, ends = cell.read(x, mask(lengths))
     for row, length in enumerate(lengths):
         below = x[row, :length]
-        for layer in range(layers):
-            there = run(cell, 2 * layer, below)
-            back = run(cell, 2 * layer + 1, below.flip(0)).flip(0)
-            below = torch.cat([there, back], 1)
+        for ahead, back in zip(cell.forwards, cell.backwards, strict=True):
+            there, again = run(ahead, below), run(back, below.flip(0)).flip(0)
+            below = torch.cat([there, again], 1)
         assert_close(outputs[row, :length], below)
-        assert_close(top[row], torch.cat([there[-1], back[0]]))
+        assert not outputs[row, length:].any()
+        assert_close(ends[row], torch.cat([there[-1], again[0]]))
 
 
-def run(cell: Recurrent, layer: int, x: torch.Tensor) -> torch.Tensor:
-    state = (x.new_zeros(1, cell.dim),) * cell.parts
+def run(cell: Recurrent, x: Tensor) -> Tensor:
+    """The outputs for one sequence, step after step."""
+    state = cell.start(1)
     hidden = []
     for inputs in x:
-        state = cell.cell(inputs[None], state, cell.stack.all_weights[layer])
-        hidden.append(state[0][0])
+        output, state = cell.step(inputs[None], state)
+        hidden.append(output[0])
     return torch.stack(hidden)
+
+
+def numbers(*shape: int, seed: int) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
 @given(rows=st.integers(1, 3), time=st.integers(1, 6), heads=st.sampled_from([1, 2, 4]),
@@ -137,8 +160,7 @@ def test_causal_self_attention_is_the_loop_over_step_with_a_cache(
     rows: int, time: int, heads: int, seed: int
 ) -> None:
     attention = randomised(SelfAttention(4, heads, causal=True), "self", seed)
-    x = torch.randn(rows, time, 4, dtype=torch.float64,
-                    generator=torch.Generator().manual_seed(seed))
+    x = numbers(rows, time, 4, seed=seed)
     whole = attention(x).context.view_as(x)
     past = attention.start(rows)
     for place in range(time):

@@ -15,7 +15,15 @@ from regard.search import exhaustive, greedy, sample
 from regard.search.sample import trimmed
 
 from .zoo import (
-    FEW, SYMBOLS, Table, assert_close, assert_same_hypotheses, batch, build, forced, table,
+    FEW,
+    SYMBOLS,
+    Table,
+    assert_close,
+    assert_same_hypotheses,
+    batch,
+    build,
+    forced,
+    table,
 )
 
 seeds = st.integers(0, 9999)
@@ -39,8 +47,8 @@ def test_the_narrowest_sampling_is_greedy_for_any_distribution(
     seed: int, prefix: list[int], options: dict[str, Any]
 ) -> None:
     source = table(2, seed=seed)
-    common: dict[str, Any] = dict(symbols=SYMBOLS, limits=torch.tensor([6, 2]),
-                                  prefix=torch.tensor([prefix] * 2) if prefix else None)
+    common: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.tensor([6, 2]),
+                                  "prefix": torch.tensor([prefix] * 2) if prefix else None}
     assert_same_hypotheses(sample(Table(), source, seeds=[seed, 1], **options, **common),
                            greedy(Table(), source, **common))
 
@@ -122,7 +130,7 @@ def test_nucleus_samples_come_from_the_nucleus_in_proportion() -> None:
 def test_the_same_seed_draws_the_same_in_any_company(seed: int, own: list[int]) -> None:
     source = table(1, seed=seed)
     limits = [5, 2, 7, 3][: len(own)]
-    options: dict[str, Any] = dict(symbols=SYMBOLS, temperature=1.5)
+    options: dict[str, Any] = {"symbols": SYMBOLS, "temperature": 1.5}
     several = tree.repeat(source, len(own))
     together = sample(Table(), several, limits=torch.tensor(limits), seeds=own, **options)
     assert together == sample(Table(), several, limits=torch.tensor(limits), seeds=own, **options)
@@ -133,7 +141,7 @@ def test_the_same_seed_draws_the_same_in_any_company(seed: int, own: list[int]) 
 
 def test_other_seeds_draw_otherwise_and_nothing_else_is_touched() -> None:
     source = table(1, seed=0, sharp=0.3)
-    options: dict[str, Any] = dict(symbols=SYMBOLS, limits=torch.full((50,), 6))
+    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.full((50,), 6)}
     before = torch.random.get_rng_state()
     drawn = sample(Table(), tree.repeat(source, 50), seeds=list(range(50)), **options)
     assert len({tuple(h.tokens) for h in drawn}) > 25

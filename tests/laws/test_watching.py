@@ -78,11 +78,19 @@ def test_what_is_seen_is_what_was_used() -> None:
 
 def test_watching_ends_even_after_an_error() -> None:
     model, data = build("transformer-pre-learned"), batch([2, 3])
-    with pytest.raises(KeyError), watch(model) as gaze:
-        assert weights_are_wanted()
-        raise KeyError
+    gaze = None
+
+    def interrupted() -> None:
+        nonlocal gaze
+        with watch(model) as gaze:
+            assert weights_are_wanted()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        interrupted()
     assert not weights_are_wanted()
     model(data.source, data.mask, data.tokens)
+    assert gaze is not None
     assert not gaze.looks
     assert not any(module._forward_hooks for module in model.modules())
 

@@ -21,10 +21,10 @@ VOCAB = 7
 WORDS = range(3, VOCAB)
 SYMBOLS = Symbols(begin=BEGIN, end=END, never=(PAD, BEGIN))
 
-_RNNSEARCH = dict(embedding=4, encoder=3, decoder=5, attention=4, readout=4)
-_LUONG = dict(embedding=4, dim=4, layers=1)
-_SUTSKEVER = dict(embedding=4, dim=4, layers=1)
-_TRANSFORMER = dict(dim=8, heads=2, hidden=6, layers=2, longest=16)
+_RNNSEARCH = {"embedding": 4, "encoder": 3, "decoder": 5, "attention": 4, "readout": 4}
+_LUONG = {"embedding": 4, "dim": 4, "layers": 1}
+_SUTSKEVER = {"embedding": 4, "dim": 4, "layers": 1}
+_TRANSFORMER = {"dim": 8, "heads": 2, "hidden": 6, "layers": 2, "longest": 16}
 
 SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
     **{f"bahdanau-{cell}": (systems.bahdanau, {**_RNNSEARCH, "cell": cell})

@@ -16,10 +16,10 @@ from regard.memory import Memory
 
 DIM, HEADS, HIDDEN = 8, 2, 6
 LENGTHS = [4, 2, 1]
-NONE: dict[str, Any] = dict(dropout=0.0, attention_dropout=0.0, hidden_dropout=0.0)
+NONE: dict[str, Any] = {"dropout": 0.0, "attention_dropout": 0.0, "hidden_dropout": 0.0}
 
 norms = pytest.mark.parametrize("norm", ["pre", "post"])
-close = dict(rtol=1e-9, atol=1e-10)
+close = {"rtol": 1e-9, "atol": 1e-10}
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:
