@@ -9,8 +9,9 @@ import argparse
 import difflib
 import importlib
 import os
+import re
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import regard
 
@@ -24,18 +25,30 @@ EXAMPLES = """examples:
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors name the nearest right word."""
+    """A parser whose options may stand anywhere, and whose errors name the nearest right word."""
+
+    _mixed = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Take texts before, between and behind the options of a word."""
+        if self._mixed or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        self._mixed = True
+        found, rest = self.parse_known_intermixed_args(args, namespace)
+        if rest:
+            self.error(f"there is no option {rest[0]!r}")
+        return found, rest
 
     def error(self, message: str) -> NoReturn:
-        words = {option for action in self._actions for option in action.option_strings}
+        words: set[str] = set()
         for action in self._actions:
-            words |= set(action.choices or ()) if isinstance(action.choices, dict) else set()
-        for word in message.replace("'", " ").split():
-            close = difflib.get_close_matches(word.partition("=")[0], sorted(words), n=1)
-            if close and word not in words:
-                message += f"; did you mean {close[0]}?"
-                break
-        self.exit(2, f"{self.prog}: {message}\n(see {self.prog} --help)\n")
+            words |= {*action.option_strings, *(str(each) for each in action.choices or ())}
+        wrong = re.search(r"'(.*?)'", message)
+        close = difflib.get_close_matches(
+            wrong[1].partition("=")[0] if wrong else "", sorted(words), n=1
+        )
+        hint = f"; did you mean {close[0]}?" if close else ""
+        self.exit(2, f"{self.prog}: {message}{hint}\n(see {self.prog} --help)\n")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (ValueError, OSError, RuntimeError) as error:
+    except (ValueError, OSError, RuntimeError, ImportError) as error:
         if debug:
             raise
         print(f"regard {word}: {error}", file=sys.stderr)
@@ -111,6 +124,14 @@ def parser() -> Parser:
             description="List the recipes that come along, or print one.",
         )
     )
+    _demo(
+        words.add_parser(
+            "demo",
+            help="train a pronouncing model in three minutes and see where it looks",
+            description="Train letters to sounds on the CMU dictionary, score the model on words "
+            "that it never saw, pronounce some words and draw where it looked.",
+        )
+    )
     _average(
         words.add_parser(
             "average",
@@ -118,6 +139,13 @@ def parser() -> Parser:
             description="Average the weights of a run's checkpoints.",
         )
     )
+    for word in words.choices.values():
+        word.add_argument(
+            "--debug",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="show the traceback of an error",
+        )
     return top
 
 
@@ -126,6 +154,7 @@ def _train(word: argparse.ArgumentParser) -> None:
     word.add_argument(
         "changes",
         nargs="*",
+        default=[],
         metavar="key=value",
         help="change the recipe, such as train.updates=500 model.dropout=0.1",
     )
@@ -155,6 +184,7 @@ def _run(word: argparse.ArgumentParser) -> None:
     word.add_argument(
         "texts",
         nargs="*",
+        default=[],
         metavar="TEXT",
         help="what to answer (default: the lines of standard input)",
     )
@@ -171,7 +201,6 @@ def _run(word: argparse.ArgumentParser) -> None:
     word.add_argument(
         "--temperature",
         type=float,
-        default=1.0,
         metavar="T",
         help="with --sample: below 1 is bolder, above 1 wilder (default: 1)",
     )
@@ -191,7 +220,6 @@ def _run(word: argparse.ArgumentParser) -> None:
     word.add_argument(
         "--seed",
         type=int,
-        default=1,
         metavar="S",
         help="with --sample: another seed, another draw (default: 1)",
     )
@@ -258,6 +286,13 @@ def _look(word: argparse.ArgumentParser) -> None:
 
 def _recipes(word: argparse.ArgumentParser) -> None:
     word.add_argument("name", nargs="?", help="print this recipe instead of the list")
+
+
+def _demo(word: argparse.ArgumentParser) -> None:
+    word.add_argument("words", nargs="*", default=[], metavar="WORD", help="words to pronounce")
+    word.add_argument(
+        "--output", default="demo", metavar="DIR", help="where everything goes (default: demo)"
+    )
 
 
 def _average(word: argparse.ArgumentParser) -> None:

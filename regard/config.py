@@ -6,38 +6,36 @@ dotted path) and its arguments. A mapping without `is` builds what the parameter
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
+import re
 import types
-import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from regard.schema import (
+    Later,
+    RecipeError,
+    close,
+    examples,
+    gives,
+    hints,
+    named,
+    nearest,
+    part_of,
+    public,
+    trusted,
+    unknown_part,
+)
+
+__all__ = ["Later", "RecipeError", "build", "complete", "convert", "nearest", "resolve"]
 
 T = TypeVar("T")
 OWN = ("regard", "torch.optim")
 """What a recipe may name without the user's leave: our own parts and PyTorch's optimizers."""
 SUPPLIED = ("source_vocab", "target_vocab", "params")
 """Parameters of a part that is built later which code, never a recipe, supplies."""
-
-
-class RecipeError(ValueError):
-    """A mistake in a recipe: which key, what was wanted, what came, the nearest right word."""
-
-
-class Later(Generic[T]):
-    """A part that is checked now and built when the rest of its arguments are known."""
-
-    def __init__(self, function: Callable[..., T], arguments: dict[str, Any], where: str) -> None:
-        self.function, self.arguments, self.where = function, arguments, where
-
-    def build(self, *given: Any, **named: Any) -> T:
-        """Call it with what was not in the recipe."""
-        try:
-            return self.function(*given, **named, **self.arguments)
-        except ValueError as error:
-            raise RecipeError(f"{self.where}: {error}") from error
 
 
 def build(
@@ -57,88 +55,78 @@ def build(
     name = spec.pop("is", None)
     function = wanted if name is None else resolve(name, wanted, where=f"{where}is", trust=trust)
     if inspect.isabstract(function):
-        raise RecipeError(
-            f"{where or 'recipe'}: wanted a part named by is: ..., as in "
-            f"{{is: {_examples(function)}}}, got a mapping without it"
-        )
-    hints = typing.get_type_hints(function.__init__ if inspect.isclass(function) else function)
+        came = "a mapping without is" if name is None else f"{name}, which is only the general kind"
+        raise RecipeError(f"{where}is: wanted a name such as {examples(function)}, got {came}")
+    kinds = hints(function)
     parameters = {n: p for n, p in inspect.signature(function).parameters.items() if n not in given}
     known = list(parameters)
     for key in spec:
         if key not in known:
             raise RecipeError(f"{where}{key}: unknown key{nearest(str(key), known)}")
     arguments = {
-        key: convert(value, hints.get(key, Any), where=f"{where}{key}", trust=trust)
+        key: convert(value, kinds.get(key, Any), where=f"{where}{key}", trust=trust)
         for key, value in spec.items()
     }
     missing = [n for n in known if n not in spec and parameters[n].default is inspect._empty]
     if missing:
-        raise RecipeError(f"{where}{missing[0]}: missing; wanted {_named(hints.get(missing[0]))}")
-    return Later(function, arguments, where.rstrip(".") or "recipe")
+        raise RecipeError(f"{where}{missing[0]}: missing; wanted {named(kinds.get(missing[0]))}")
+    return Later(function, arguments, where.rstrip("."))
 
 
 def resolve(name: Any, wanted: Any, *, where: str, trust: tuple[str, ...] | None) -> Any:
     """The class or function that a dotted name stands for."""
-    if not isinstance(name, str) or "." not in name:
-        raise RecipeError(
-            f"{where}: wanted a dotted name such as {_examples(wanted)}, got {name!r}"
-        )
+    if not isinstance(name, str) or not re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)+", name):
+        raise RecipeError(f"{where}: wanted a dotted name such as {examples(wanted)}, got {name!r}")
     path, _, last = name.rpartition(".")
-    found, tried = None, [f"regard.{path}", path]
-    for module_name in tried:
-        if not trusted(module_name, trust):
-            continue
-        try:
-            module = importlib.import_module(module_name)
-        except ModuleNotFoundError as error:
-            if error.name is None or not module_name.startswith(error.name):
-                raise
-            continue
-        found = vars(module).get(last)
-        if found is not None:
-            break
-        if module_name.startswith("regard."):
-            raise RecipeError(
-                f"{where}: no {last!r} in {module_name}{nearest(last, public(module))}"
-            )
+    modules = (_module(module, trust, where=where) for module in (f"regard.{path}", path))
+    module = next((module for module in modules if module is not None), None)
+    if module is None:
+        raise RecipeError(f"{where}: {unknown_part(name, wanted, own_only=trust is not None)}")
+    found = vars(module).get(last)
     if found is None:
-        raise RecipeError(f"{where}: no part is called {name!r}{_nearest_module(name)}")
-    if not callable(found) or not trusted(found.__module__, trust) or not _gives(found, wanted):
         raise RecipeError(
-            f"{where}: wanted something that gives {_named(wanted)}, such as "
-            f"{_examples(wanted)}; {name} does not"
+            f"{where}: no {last!r} in {module.__name__}{nearest(last, public(module))}"
+        )
+    if not gives(found, wanted) or not _offered(found, module, trust):
+        raise RecipeError(
+            f"{where}: wanted something that gives a {wanted.__name__}, such as "
+            f"{examples(wanted)}; {name} does not"
         )
     return found
+
+
+def _module(name: str, trust: tuple[str, ...] | None, *, where: str) -> types.ModuleType | None:
+    """A module that may be named, or None where there is none."""
+    if not trusted(name, trust):
+        return None
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            return None
+        raise RecipeError(f"{where}: {name} cannot be imported: {error}") from error
+
+
+def _offered(found: Any, module: types.ModuleType, trust: tuple[str, ...] | None) -> bool:
+    """Whether a part may be named: any class, but of our functions only those made for it."""
+    if not trusted(found.__module__, trust):
+        return False
+    ours = trusted(module.__name__, ("regard",))
+    return inspect.isclass(found) or not ours or found.__name__ in vars(module).get("__all__", ())
 
 
 def complete(spec: Mapping[str, Any], wanted: Any) -> dict[str, Any]:
     """A recipe with every default written out, so that a later default cannot change a model."""
     function = resolve(spec["is"], wanted, where="is", trust=None) if "is" in spec else wanted
-    hints = typing.get_type_hints(function.__init__ if inspect.isclass(function) else function)
+    kinds = hints(function)
     full = dict(spec)
     for name, parameter in inspect.signature(function).parameters.items():
         if isinstance(spec.get(name), Mapping):
-            inner = _part_of(hints.get(name, Any))
+            inner = part_of(kinds.get(name, Any))
             full[name] = complete(spec[name], inner) if inner is not None else spec[name]
         elif name not in spec and isinstance(parameter.default, bool | int | float | str):
             full[name] = parameter.default
     return full
-
-
-def _part_of(wanted: Any) -> Any:
-    """The class that a mapping stands for under an annotation, if there is one."""
-    if get_origin(wanted) is Later:
-        return get_args(wanted)[0]
-    if get_origin(wanted) in (Union, types.UnionType):
-        parts = [_part_of(option) for option in get_args(wanted)]
-        return next((part for part in parts if part is not None), None)
-    plain = (int, float, bool, str, list, dict, type(None), Path)
-    return wanted if inspect.isclass(wanted) and wanted not in plain else None
-
-
-def trusted(module: str, trust: tuple[str, ...] | None) -> bool:
-    """Whether a module is one of the packages that may be named, or lies in one of them."""
-    return trust is None or any(f"{module}.".startswith(f"{package}.") for package in trust)
 
 
 def convert(value: Any, wanted: Any, *, where: str, trust: tuple[str, ...] | None = None) -> Any:
@@ -150,15 +138,14 @@ def convert(value: Any, wanted: Any, *, where: str, trust: tuple[str, ...] | Non
         return _convert_union(value, options, wanted, where=where, trust=trust)
     if origin is Literal:
         if value not in options:
-            words = [str(option) for option in options]
-            hint = nearest(str(value), words) or f"; wanted one of {', '.join(words)}"
-            raise RecipeError(f"{where}: got {value!r}{hint}")
+            near = close(str(value), [str(option) for option in options])
+            raise RecipeError(f"{where}: wanted {named(wanted)}, got {value!r}{near}")
         return value
     if origin is Later:
         if not isinstance(value, Mapping):
-            raise RecipeError(
-                f"{where}: wanted {{is: {_examples(options[0])}, ...}}, got {value!r}"
-            )
+            raise RecipeError(f"{where}: wanted {named(wanted)}, got {value!r}")
+        if "is" not in value:
+            raise RecipeError(f"{where}.is: missing; wanted {examples(options[0])}")
         return build(value, options[0], where=f"{where}.", given=SUPPLIED, trust=trust)
     if origin is list and isinstance(value, list):
         return [
@@ -168,9 +155,14 @@ def convert(value: Any, wanted: Any, *, where: str, trust: tuple[str, ...] | Non
         return {
             k: convert(v, options[1], where=f"{where}.{k}", trust=trust) for k, v in value.items()
         }
-    if origin is tuple and isinstance(value, list):
-        return tuple(value)
-    if inspect.isclass(wanted) and isinstance(value, Mapping):
+    if origin is tuple and isinstance(value, list) and len(value) == len(options):
+        return tuple(
+            convert(v, option, where=f"{where}[{i}]", trust=trust)
+            for i, (v, option) in enumerate(zip(value, options, strict=True))
+        )
+    # A mapping stands for a part only: a number or a text that some function could give does not
+    # come from calling what a file names.
+    if isinstance(value, Mapping) and part_of(wanted) is not None:
         return build(value, wanted, where=f"{where}.", trust=trust).build()
     return _convert_plain(value, wanted, where)
 
@@ -186,10 +178,10 @@ def _convert_plain(value: Any, wanted: Any, where: str) -> Any:
         return float(value)
     if wanted is Path and isinstance(value, str):
         return Path(value).expanduser()
-    if inspect.isclass(wanted) and isinstance(value, wanted):
-        if not (wanted is int and isinstance(value, bool)):
-            return value
-    raise RecipeError(f"{where}: wanted {_named(wanted)}, got {value!r}")
+    truth_for_number = wanted is int and isinstance(value, bool)
+    if inspect.isclass(wanted) and isinstance(value, wanted) and not truth_for_number:
+        return value
+    raise RecipeError(f"{where}: wanted {named(wanted)}, got {value!r}")
 
 
 def _convert_union(
@@ -198,7 +190,7 @@ def _convert_union(
     if value is None and type(None) in options:
         return None
     if isinstance(value, Mapping):
-        parts = [o for o in options if _part_of(o) is not None or get_origin(o) is dict]
+        parts = [o for o in options if part_of(o) is not None or get_origin(o) is dict]
         if parts:  # its own message is better than "none of these"
             return convert(value, parts[0], where=where, trust=trust)
     for option in options:
@@ -206,75 +198,4 @@ def _convert_union(
             return convert(value, option, where=where, trust=trust)
         except RecipeError:
             continue
-    raise RecipeError(f"{where}: wanted {_named(wanted)}, got {value!r}")
-
-
-def nearest(word: str, words: Iterable[str]) -> str:
-    """'; did you mean ...?' where a right word is near, else a short list of the right ones."""
-    words = sorted(words)
-    close = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; wanted one of {', '.join(words)}" if words else ""
-
-
-def public(module: types.ModuleType) -> list[str]:
-    """The names that a package of ours offers."""
-    return list(getattr(module, "__all__", [n for n in vars(module) if not n.startswith("_")]))
-
-
-def _gives(found: Any, wanted: Any) -> bool:
-    if not inspect.isclass(wanted):
-        return True
-    if inspect.isclass(found):
-        return issubclass(found, wanted)
-    result = typing.get_type_hints(found).get("return")
-    return inspect.isclass(result) and issubclass(result, wanted)
-
-
-def _named(wanted: Any) -> str:
-    options = get_args(wanted)
-    if get_origin(wanted) in (Union, types.UnionType):
-        return " or ".join(_named(option) for option in options)
-    if get_origin(wanted) is Literal:
-        return "one of " + ", ".join(str(option) for option in options)
-    plain = {
-        int: "a whole number",
-        float: "a number",
-        bool: "true or false",
-        str: "a text",
-        Path: "a path",
-        type(None): "null",
-    }
-    if get_origin(wanted) is list:
-        return f"a list of {_named(options[0])}"
-    if get_origin(wanted) is Later:
-        return f"{{is: {_examples(options[0])}}}"
-    return plain.get(wanted) or str(getattr(wanted, "__name__", wanted))
-
-
-def _examples(wanted: Any) -> str:
-    """The names below `regard.` that would do."""
-    found: list[str] = []
-    for package in ("systems", "data", "search", "tasks", "train"):
-        module = importlib.import_module(f"regard.{package}")
-        parts = [(n, vars(module)[n]) for n in vars(module).get("__all__", ())]
-        found += [
-            f"{package}.{n}"
-            for n, p in parts
-            if callable(p)
-            and inspect.isclass(wanted)
-            and _gives(p, wanted)
-            and not inspect.isabstract(p)
-        ]
-    return " or ".join(found[:5]) or "package.Name"
-
-
-def _nearest_module(name: str) -> str:
-    every = [
-        f"{package}.{n}"
-        for package in ("systems", "data", "search", "tasks", "train")
-        for n in public(importlib.import_module(f"regard.{package}"))
-    ]
-    close = difflib.get_close_matches(name, every, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    raise RecipeError(f"{where}: wanted {named(wanted)}, got {value!r}")

@@ -10,7 +10,11 @@ install_import_hook("regard", "beartype.beartype")
 torch.set_num_threads(1)
 
 settings.register_profile(
-    "fast", max_examples=5, deadline=None, derandomize=True, database=None,
+    "fast",
+    max_examples=5,
+    deadline=None,
+    derandomize=True,
+    database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("thorough", parent=settings.get_profile("fast"), max_examples=300)

@@ -17,15 +17,19 @@ def average(run: str, last: int | None, best: int | None, output: str) -> None:
         raise ValueError(
             f"{source}: wanted the output folder of regard train, got one without checkpoints"
         )
-    wanted = files[-last:] if last else _best(files, best or 1)
+    wanted = (
+        _last(files, last) if last is not None else _best(files, best if best is not None else 1)
+    )
     if target.exists():
         raise ValueError(f"{target}: is there already; choose a new --output")
     chosen = [checkpoint.read(path) for path in wanted]
     kind = "ema" if any(name.startswith("ema/") for name in chosen[0].tensors) else "model"
-    target.mkdir(parents=True)
-    for name in (folder.RECIPE, folder.SOURCE, folder.TARGET):
+    kept = (folder.RECIPE, folder.SOURCE, folder.TARGET)
+    for name in kept:
         if not (source / name).exists():
             raise ValueError(f"{source / name} is missing: let the training finish once")
+    target.mkdir(parents=True)
+    for name in kept:
         shutil.copyfile(source / name, target / name)
     updates = ", ".join(str(checkpoint.update_of(path)) for path in wanted)
     card = {**folder.read_card(source), "weights": f"average of updates {updates}"}
@@ -34,13 +38,23 @@ def average(run: str, last: int | None, best: int | None, output: str) -> None:
     print(f"the average of updates {updates} is in {target}")
 
 
+def _last(files: list[Path], count: int) -> list[Path]:
+    by_update = {checkpoint.update_of(path): path for path in files}
+    if not 1 <= count <= len(by_update):
+        raise ValueError(
+            f"--last: wanted 1 to {len(by_update)}, the number of checkpoints that this run kept, "
+            f"got {count}; train with train.average={count} train.average_of=last to keep more"
+        )
+    return list(by_update.values())[-count:]
+
+
 def _best(files: list[Path], count: int) -> list[Path]:
     ranked = checkpoint.read_facts(files[-1]).get("best", [])
     by_update = {checkpoint.update_of(path): path for path in files}
     kept = [by_update[update] for update in ranked if update in by_update]
-    if len(kept) < count:
+    if not 1 <= count <= len(kept):
         raise ValueError(
-            f"--best: wanted up to {len(kept)}, the number of best checkpoints that "
+            f"--best: wanted 1 to {len(kept)}, the number of best checkpoints that "
             f"this run kept, got {count}; train with train.average={count} to keep more"
         )
     return kept[:count]

@@ -13,6 +13,7 @@ from rich.table import Table
 
 import regard
 from regard.commands.run import asked
+from regard.config import OWN
 from regard.data import Pairs, as_pairs
 from regard.metrics import Comparison, plot_by_length
 from regard.tasks.evaluate import Evaluation
@@ -32,10 +33,13 @@ def evaluate(
     json: bool,
 ) -> None:
     """Score a model on pairs, alone or against another."""
+    models = [regard.load(folder) for folder in (model, against) if folder]
     pairs = _pairs(model, data)
-    names = metrics.split(",") if metrics else None
-    found = _evaluated(model, pairs, names, beam, penalty, most)
-    other = _evaluated(against, pairs, names, beam, penalty, most) if against else None
+    names = [name.strip() for name in metrics.split(",")] if metrics else None
+    if most is not None and most < 1:
+        raise ValueError(f"--most: wanted 1 question or more, got {most}")
+    found, *others = (_evaluated(each, pairs, names, beam, penalty, most) for each in models)
+    other = others[0] if others else None
     tests = found.against(other) if other else {}
     if outputs:
         _write(found, Path(outputs))
@@ -53,14 +57,13 @@ def evaluate(
 
 
 def _evaluated(
-    folder: str,
+    translator: Any,
     pairs: Pairs,
     names: list[str] | None,
     beam: int | None,
     penalty: str | None,
     most: int | None,
 ) -> Evaluation:
-    translator: Any = regard.load(folder)
     how = asked(translator.decode, beam=beam, penalty=penalty)
     result: Evaluation = translator.evaluate(pairs, metrics=names, decode=how, most=most)
     return result
@@ -70,7 +73,7 @@ def _pairs(model: str, data: list[str]) -> Pairs:
     if len(data) == 2:
         return as_pairs(data)
     if data[0] in ("valid", "test") and not Path(data[0]).exists():
-        task: Any = task_of(read_recipe(Path(model) / RECIPE))
+        task: Any = task_of(read_recipe(Path(model) / RECIPE), trust=OWN)
         pairs = task.data.valid if data[0] == "valid" else task.data.test
         if pairs is None:
             raise ValueError(f"{model}: its recipe names no test part; give a file of pairs")

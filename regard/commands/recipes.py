@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from regard.config import nearest
+from regard.schema import close, nearest
 
 
 def recipes(name: str | None) -> None:
@@ -43,9 +43,12 @@ def find(name: str) -> Path:
     if path.is_file():
         return path
     known = {recipe.stem: recipe for recipe in bundled()}
-    if path.stem in known and (path.suffix in ("", ".yaml")):
+    by_name = path.parent in (Path(), Path("recipes")) and path.suffix in ("", ".yaml")
+    if by_name and path.stem in known:
         return known[path.stem]
-    raise ValueError(f"{name}: there is no such recipe{nearest(path.stem, known)}")
+    beside = [str(each) for each in path.parent.glob("*.y*ml")]
+    hint = close(name, [*beside, *known]) or nearest(path.stem, known)
+    raise ValueError(f"{name}: there is no such recipe{hint}")
 
 
 def _read(path: Path) -> dict[str, Any]:

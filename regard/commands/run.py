@@ -19,15 +19,15 @@ PENALTIES: dict[str, type[Penalty]] = {"gnmt": Gnmt, "average": Average, "none":
 def run(
     model: str,
     texts: list[str],
-    input: str | None,
+    input: str | None,  # noqa: A002
     beam: int | None,
-    penalty: str | None,  # noqa: A002
+    penalty: str | None,
     nbest: int,
     sample: bool,
-    temperature: float,
+    temperature: float | None,
     top_k: int | None,
     top_p: float | None,
-    seed: int,
+    seed: int | None,
     prefix: str,
     json: bool,
     batch: int,
@@ -35,9 +35,18 @@ def run(
     """Answer every text, in order."""
     if texts and input:
         raise ValueError("wanted either texts or --input FILE, got both")
+    asked_for = {"--temperature": temperature, "--top-k": top_k, "--top-p": top_p, "--seed": seed}
+    drawn = [option for option, value in asked_for.items() if value is not None]
+    if drawn and not sample:
+        raise ValueError(f"{drawn[0]}: is for drawing at random; add --sample")
     translator: Any = regard.load(model)
     how = asked(translator.decode, beam=beam, penalty=penalty, nbest=nbest, sampled=sample)
-    sampling = Sampling(temperature=temperature, top_k=top_k, top_p=top_p, seed=seed)
+    sampling = Sampling(
+        temperature=1.0 if temperature is None else temperature,
+        top_k=top_k,
+        top_p=top_p,
+        seed=1 if seed is None else seed,
+    )
     # Somebody who types waits for each answer; files and pipes are read ahead.
     chunk = 1 if not texts and not input and sys.stdin.isatty() else 16 * batch
     for output in translator.stream(

@@ -37,14 +37,17 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
     wanted = changed(read_recipe(path), changes)
     task: Any = task_of(wanted)
     folder = Path(output or Path("runs") / path.stem)
-    view = View(quiet=quiet or os.environ.get("RANK", "0") != "0")
+    first = os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0")) == "0"
+    view = View(quiet=quiet or not first)
     resolved = complete({"is": "tasks.Translate", **wanted}, Task)
-    if fresh and folder.exists():
-        shutil.rmtree(folder)
-    _same_run(folder, resolved)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
-    learning = task.prepare(progress=not quiet)
+    if first:
+        _check_deletable(folder) if fresh else _same_run(folder, resolved)
+    learning = task.prepare(progress=first and not quiet)
+    if first:  # only now: preparing finds the mistakes that are left
+        if fresh and folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
     _tell(view, learning.facts)
     task.train.run(learning, folder, view=view, card={"recipe": path.stem})
     view.say(
@@ -65,8 +68,20 @@ def changed(recipe: dict[str, Any], changes: list[str]) -> dict[str, Any]:
             place = place.setdefault(key, {})
             if not isinstance(place, dict):
                 raise RecipeError(f"{keys}: {key} is {place!r} in the recipe, not a mapping")
-        place[last] = yaml.safe_load(value)
+        try:
+            place[last] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise RecipeError(f"{keys}: wanted a value as in YAML, got {value!r}") from error
     return recipe
+
+
+def _check_deletable(folder: Path) -> None:
+    """Refuse to delete what is not an earlier run."""
+    if folder.exists() and any(folder.iterdir()) and not (folder / RECIPE).is_file():
+        raise ValueError(
+            f"{folder}: --fresh deletes an earlier run only, and this folder holds none; choose "
+            "another --output"
+        )
 
 
 def _same_run(folder: Path, resolved: dict[str, Any]) -> None:

@@ -26,8 +26,11 @@ class Plain(Decoder):
         return source
 
     def step(
-        self, token: Int[Tensor, " rows"], state: RecurrentState, source: RecurrentState
-    ) -> Step:  # noqa: ARG002, E501
+        self,
+        token: Int[Tensor, " rows"],
+        state: RecurrentState,
+        source: RecurrentState,  # noqa: ARG002
+    ) -> Step:
         output, state = self.cell.step(self.embedding(token[:, None])[:, 0], state)
         return Step(output, state)
 

@@ -163,7 +163,7 @@ def _best(
     count: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The best continuations of each sentence: scores, which hypothesis, which symbol."""
-    sentences, width, vocab = log_prob.shape
+    vocab = log_prob.shape[2]
     # No more than `count` of one hypothesis' continuations can be among the best `count`.
     values, symbols = log_prob.topk(min(count, vocab), dim=2)
     total = (values + scores[:, :, None]).flatten(1)

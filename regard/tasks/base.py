@@ -1,4 +1,4 @@
-"""What a task is: from a recipe to something that learns, and from a folder to something that runs."""
+"""What a task is: from a recipe to what learns, from a folder to what runs."""
 
 from __future__ import annotations
 

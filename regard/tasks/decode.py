@@ -64,9 +64,10 @@ class Decode:
         never = (Tokenizer.PAD, Tokenizer.BOS, *(() if unknown else (Tokenizer.UNK,)))
         self.unknown, self.symbols = unknown, Symbols(Tokenizer.BOS, Tokenizer.EOS, never)
 
-    def limits(self, mask: Tensor) -> Tensor:
-        """The most symbols that the answer to each source may have."""
-        return (mask.sum(1) * self.ratio + self.extra).long()
+    def limits(self, mask: Tensor, most: int | None = None) -> Tensor:
+        """The most symbols that the answer to each source may have, and no more than `most`."""
+        limits = (mask.sum(1) * self.ratio + self.extra).long()
+        return limits if most is None else limits.clamp(max=most)
 
     def search(
         self,
@@ -76,9 +77,10 @@ class Decode:
         *,
         prefix: Tensor | None = None,
         trace: Trace | None = None,
+        most: int | None = None,
     ) -> list[list[Hypothesis]]:
         """The n best answers to each source."""
-        limits = self.limits(mask)
+        limits = self.limits(mask, most)
         if self.beam == 1 and trace is None:
             found = greedy(scorer, source, symbols=self.symbols, limits=limits, prefix=prefix)
             return [[self._ranked(answer)] for answer in found]
@@ -103,6 +105,7 @@ class Decode:
         how: Sampling,
         *,
         prefix: Tensor | None = None,
+        most: int | None = None,
     ) -> list[list[Hypothesis]]:
         """`nbest` random answers to each source; the seed and the text decide, not the batch."""
         rounds = [
@@ -110,7 +113,7 @@ class Decode:
                 scorer,
                 source,
                 symbols=self.symbols,
-                limits=self.limits(mask),
+                limits=self.limits(mask, most),
                 seeds=[_seed(how.seed, text, number) for text in texts],
                 temperature=how.temperature,
                 top_k=how.top_k,

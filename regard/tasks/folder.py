@@ -38,7 +38,8 @@ def load(folder: str | Path, *, trust: tuple[str, ...] = ()) -> Trained:
         task: Task = task_of(read_recipe(path / RECIPE), trust=(*OWN, *trust))
         return task.restore(path)
     except RecipeError as error:
-        raise ValueError(f"{path / RECIPE}: {error}") from error
+        named = str(error).removeprefix(f"{path / RECIPE}: ")
+        raise ValueError(f"{path / RECIPE}: {named}") from error
 
 
 def task_of(recipe: Mapping[str, Any], *, trust: tuple[str, ...] | None = None) -> Task:
@@ -54,7 +55,8 @@ def read_recipe(path: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(recipe, dict):
-        raise RecipeError(f"{path}: wanted keys with values, got {type(recipe).__name__}")
+        got = {type(None): "nothing", list: "a list", str: "a text"}.get(type(recipe), repr(recipe))
+        raise RecipeError(f"{path}: wanted a recipe, keys with values, got {got}")
     return recipe
 
 

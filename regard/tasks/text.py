@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,16 @@ from jaxtyping import Bool, Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.data import Corpus, Pairs, Report, Tokenizer, TokenizerSettings, as_pairs, prepare
+from regard.data import (
+    Corpus,
+    DataError,
+    Pairs,
+    Report,
+    Tokenizer,
+    TokenizerSettings,
+    as_pairs,
+    prepare,
+)
 from regard.data import train_tokenizers as train_on
 
 
@@ -45,12 +55,41 @@ class TextData:
         max_tokens: int = 512,
         cache: Path | None = None,
     ) -> None:
-        self.train, self.valid = as_pairs(train), as_pairs(valid)
-        self.test = None if test is None else as_pairs(test)
+        # A model is loaded where its data are not: nothing looks for a file before it is read.
+        self._parts = {"train": train, "valid": valid, "test": test}
         self.source, self.target = source, target
         self.several, self.most, self.max_tokens = several, most, max_tokens
         default = Path(os.environ.get("REGARD_CACHE", "~/.cache/regard")).expanduser()
         self.cache = cache or default
+
+    @cached_property
+    def train(self) -> Pairs:
+        """What the model learns from."""
+        return self._part("train")
+
+    @cached_property
+    def valid(self) -> Pairs:
+        """What it is measured on while it learns."""
+        return self._part("valid")
+
+    @cached_property
+    def test(self) -> Pairs | None:
+        """What it is measured on in the end."""
+        return None if self._parts["test"] is None else self._part("test")
+
+    def check(self) -> None:
+        """Miss a file now rather than after the others are prepared."""
+        _ = self.train, self.valid, self.test
+
+    def _part(self, name: str) -> Pairs:
+        spec = self._parts[name]
+        assert spec is not None
+        try:
+            pairs = as_pairs(spec)
+            _ = pairs.files  # says which one is missing
+        except DataError as error:
+            raise DataError(f"data.{name}: {error}") from error
+        return pairs
 
     def tokenizers(self, *, progress: bool) -> tuple[Tokenizer, Tokenizer]:
         """Trained on the training part only, or taken from the cache."""

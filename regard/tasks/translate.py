@@ -56,6 +56,7 @@ class Translate(Task):
         self.smoothing, self.samples, self.about, self.result = smoothing, samples, about, result
 
     def prepare(self, *, progress: bool = True) -> TranslateLearning:
+        self.data.check()
         source, target = self.data.tokenizers(progress=progress)
         corpus = self.data.corpus(source, target, progress=progress)
         report = Report()

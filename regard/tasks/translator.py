@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from regard.attention.base import Attention
+from regard.blocks import Embedding
 from regard.data import Pairs, Tokenizer, as_pairs
 from regard.look.seen import Seen
 from regard.look.watch import watch
@@ -77,6 +78,7 @@ class Translator(Trained):
         self.model, self.source, self.target = model.eval(), source, target
         self.decode, self.metrics, self.several = decode, metrics, several
         self.card = card or {}
+        self.longest = _positions(model)
 
     def run(
         self,
@@ -88,11 +90,17 @@ class Translator(Trained):
         look: bool = False,
         batch: int = 64,
     ) -> list[Output]:
-        """One output per input, in order; inside, inputs of like length are decoded together."""
+        """One output per input, in order; inside, inputs of like length are decoded together.
+
+        Nothing is answered with nothing: no model has learned what else to say to it.
+        """
+        if batch < 1:
+            raise ValueError(f"batch: wanted 1 text or more, got {batch}")
         texts = [inputs] if isinstance(inputs, str) else list(inputs)
         rows = self.source.encode(texts)
-        order = sorted(range(len(texts)), key=lambda i: len(rows[i]))
-        found: list[Output | None] = [None] * len(texts)
+        self._check(texts, rows, prefix)
+        order = sorted((i for i, row in enumerate(rows) if row), key=lambda i: len(rows[i]))
+        found = [Output(text, "", [], 0.0, 0.0) for text in texts]
         for first in range(0, len(order), batch):
             chosen = order[first : first + batch]
             outputs = self._answer(
@@ -105,7 +113,7 @@ class Translator(Trained):
             )
             for place, output in zip(chosen, outputs, strict=True):
                 found[place] = output
-        return [output for output in found if output is not None]
+        return found
 
     def stream(self, lines: Iterable[str], *, chunk: int = 1024, **how: Any) -> Iterator[Output]:
         """Outputs in the order of the lines, reading some lines ahead to batch them by length."""
@@ -128,11 +136,17 @@ class Translator(Trained):
     def look(self, text: str, *, answer: str | None = None) -> Seen:
         """Where the model looks while it gives its own answer, or a given one, to a text."""
         rows = self.source.encode([text])
+        if not rows[0]:
+            raise ValueError(f"wanted a text to look at, got {text!r}")
+        self._check([text], rows, "")
         if answer is None:
             tokens = self._search(rows, self.decode, None, [text], "")[0][0].tokens
         else:
             tokens = self.target.encode([answer])[0]
-        return self._seen(rows, [tokens])[0]
+        seen = self._seen(rows, [tokens])[0]
+        if seen is None:
+            raise ValueError("this model has no attention: there is nowhere that it looked")
+        return seen
 
     @torch.inference_mode()
     def log_likelihoods(self, texts: list[str], answers: list[str]) -> list[tuple[float, int]]:
@@ -153,7 +167,8 @@ class Translator(Trained):
         """Every fork that the beam considered for one text."""
         trace = Trace()
         source, mask = self._placed(*source_batch(self.source.encode([text])))
-        self.decode.search(self.model, self.model.prepare(source, mask), mask, trace=trace)
+        known = self.model.prepare(source, mask)
+        self.decode.search(self.model, known, mask, trace=trace, most=self._most)
         return trace
 
     def _answer(
@@ -186,12 +201,14 @@ class Translator(Trained):
         if prefix:
             start = self._placed(forced(self.target.encode([prefix]) * len(rows)))[0]
         if sampling is not None:
-            return decode.draw(self.model, known, mask, texts, sampling, prefix=start)
-        return decode.search(self.model, known, mask, prefix=start)
+            return decode.draw(
+                self.model, known, mask, texts, sampling, prefix=start, most=self._most
+            )
+        return decode.search(self.model, known, mask, prefix=start, most=self._most)
 
     @torch.inference_mode()
-    def _seen(self, rows: list[list[int]], answers: list[list[int]]) -> list[Seen]:
-        """Replay the answers and watch."""
+    def _seen(self, rows: list[list[int]], answers: list[list[int]]) -> Sequence[Seen | None]:
+        """Replay the answers and watch; None for a model that looks nowhere."""
         batch = text_batch(rows, answers)
         with watch(self.model) as gaze:
             self.model(*self._placed(batch.source, batch.source_mask, batch.inputs))
@@ -202,7 +219,7 @@ class Translator(Trained):
             if isinstance(parts[name], Attention)
         ]
         if not maps:
-            raise ValueError("this model has no attention: there is nowhere that it looked")
+            return [None] * len(rows)
         # layer x batch x time x head x source, cut to each sentence's real size
         every = torch.stack(maps).cpu().numpy()
         return [
@@ -232,6 +249,31 @@ class Translator(Trained):
         ]
         return Output(**{**outputs[0].__dict__, "seen": seen, "others": outputs[1:]})
 
+    @property
+    def _most(self) -> int | None:
+        return None if self.longest is None else self.longest - 1  # the end takes a place too
+
+    def _check(self, texts: list[str], rows: list[list[int]], prefix: str) -> None:
+        """Refuse what the model has no places or no symbols for."""
+        for text, row in zip(texts, rows, strict=True):
+            if self._most is not None and len(row) > self._most:
+                raise ValueError(
+                    f"{text[:20]!r}...: wanted at most {self._most:,} symbols, which is as far as "
+                    f"this model's positions reach, got {len(row):,}; cut the text into parts"
+                )
+        if strange := self.target.unknown(prefix):
+            raise ValueError(f"prefix: no symbol for {', '.join(map(repr, strange))} in {prefix!r}")
+
     def _placed(self, *tensors: Tensor) -> tuple[Tensor, ...]:
         device = next(self.model.parameters()).device
         return tuple(tensor.to(device) for tensor in tensors)
+
+
+def _positions(model: Seq2Seq) -> int | None:
+    """How far a model's positions reach; None where it has none."""
+    reach = [
+        part.longest
+        for part in model.modules()
+        if isinstance(part, Embedding) and (part.learned is not None or part.sinusoids is not None)
+    ]
+    return min(reach, default=None)

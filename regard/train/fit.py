@@ -17,7 +17,7 @@ from regard.config import Later
 from regard.losses import Total
 from regard.tasks.base import Learning, Validation
 from regard.train.engine import Precision, Strategy, make_fabric, put_weights, whole
-from regard.train.keep import Diverged, Keeper
+from regard.train.keep import DivergedError, Keeper
 from regard.train.log import Log, Logger, NoLog
 from regard.train.optim import InverseSqrt, Schedule, make_optimizer
 from regard.train.preflight import preflight
@@ -316,4 +316,4 @@ def mixed(*numbers: int) -> int:
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)
 
 
-__all__ = ["Diverged", "Fit", "Loop"]
+__all__ = ["DivergedError", "Fit", "Loop"]

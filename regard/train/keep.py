@@ -13,7 +13,7 @@ from regard.train import checkpoint, state
 from regard.train.engine import weights_of, whole
 
 
-class Diverged(RuntimeError):
+class DivergedError(RuntimeError):
     """The loss or its gradient is no longer a number."""
 
 
@@ -84,11 +84,11 @@ class Keeper:
         named = ", ".join(str(update) for update in chosen)
         return state.averaged(sets), f"{self.average_of} of the run, from update {named}"
 
-    def diverged(self, loss: float, gradient: float, update: int) -> Diverged:
+    def diverged(self, loss: float, gradient: float, update: int) -> DivergedError:
         """What to say when numbers are no longer numbers."""
         last = checkpoint.newest(self.folder)
         kept = f"the last good checkpoint is {last}" if last else "there is no checkpoint yet"
-        return Diverged(
+        return DivergedError(
             f"the loss is {loss} and its gradient's norm {gradient} at update {update}: training "
             f"has diverged; {kept}. Lower the learning rate (train.optimizer.lr), lengthen the "
             "warm-up (train.schedule.warmup) or clip harder (train.clip)"

@@ -82,7 +82,7 @@ class Plateau(Schedule):
 
 
 def make_optimizer(model: nn.Module, part: Later[torch.optim.Optimizer]) -> torch.optim.Optimizer:
-    """The optimizer over a model: weight decay on matrices only, the fused kernel where there is."""
+    """The optimizer of a model: weight decay on matrices only, a fused kernel if there is one."""
     trained = [p for p in model.parameters() if p.requires_grad]
     groups: list[dict[str, object]] = [
         {"params": [p for p in trained if p.dim() > 1]},

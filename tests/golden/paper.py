@@ -56,8 +56,10 @@ def lstm(weights: Weights, layer: int, x: Array, h: Array, c: Array) -> tuple[Ar
 
 
 def gates(weights: Weights, layer: int) -> list[Array]:
-    return [weights[f"stack.{name}_l{layer}"] for name in
-            ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+    return [
+        weights[f"stack.{name}_l{layer}"]
+        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    ]
 
 
 def heads(queries: Array, keys: Array, values: Array, count: int, seen: Any) -> Array:
@@ -101,5 +103,6 @@ def numbers(*shape: int, seed: int = 0) -> Array:
 
 
 def assert_is(got: Tensor, wanted: Any, tolerance: float = 1e-10) -> None:
-    np.testing.assert_allclose(got.detach().numpy(), np.asarray(wanted), rtol=tolerance,
-                               atol=tolerance)
+    np.testing.assert_allclose(
+        got.detach().numpy(), np.asarray(wanted), rtol=tolerance, atol=tolerance
+    )

@@ -68,8 +68,10 @@ VALUES, SUMMARY = numbers(3, 6), numbers(6, seed=5)
 def additive(w: Weights, query: Array) -> Array:
     """Bahdanau et al., 2015: the context of VALUES for a query."""
     scores = [
-        float(w["energy.weight"][0] @ np.tanh(
-            w["query.weight"] @ query + w["key.weight"] @ h + w["key.bias"]))
+        float(
+            w["energy.weight"][0]
+            @ np.tanh(w["query.weight"] @ query + w["key.weight"] @ h + w["key.bias"])
+        )
         for h in VALUES
     ]
     return read(scores, VALUES)[0]
@@ -82,25 +84,39 @@ def general(w: Weights, query: Array) -> Array:
 
 def test_attend_first() -> None:
     """c_i = attend(s_{i-1}), s_i = GRU([y; c_i], s_{i-1}), o = tanh(W [s_i; y; c_i])."""
-    decoder = random_weights(AttendFirst(
-        Embedding(5, 3), GRU(3, 4), attention.Additive(4, 6, dim=2), memory=6, summary=6, dim=5,
-    ))
+    decoder = random_weights(
+        AttendFirst(
+            Embedding(5, 3),
+            GRU(3, 4, layers=2),
+            attention.Additive(4, 6, dim=2),
+            memory=6,
+            summary=6,
+            dim=5,
+        )
+    )
     w = weights_of(decoder)
     cell = widened(w, "context")
-    s, wanted = np.tanh(linear(w, "bridge.weight", SUMMARY)), []
+    (low, s), wanted = np.split(np.tanh(linear(w, "bridge.weight", SUMMARY)), 2), []
     for token in TOKENS:
         y = w["embedding.table.weight"][token]
         c = additive(below(w, "attention"), s)
-        s = paper.gru(cell, 0, np.concatenate([y, c]), s)
+        low = paper.gru(cell, 0, np.concatenate([y, c]), low)
+        s = paper.gru(cell, 1, low, s)
         wanted.append(np.tanh(linear(w, "readout", np.concatenate([s, y, c]))))
     check(decoder, wanted)
 
 
 def test_step_first() -> None:
     """s_t = LSTM(y, s_{t-1}), c_t = attend(s_t), o_t = tanh(W [c_t; s_t])."""
-    decoder = random_weights(StepFirst(
-        Embedding(5, 3), LSTM(3, 4), attention.General(4, 6), memory=6, summary=6,
-    ))
+    decoder = random_weights(
+        StepFirst(
+            Embedding(5, 3),
+            LSTM(3, 4),
+            attention.General(4, 6),
+            memory=6,
+            summary=6,
+        )
+    )
     w = weights_of(decoder)
     (h, c), wanted = np.split(np.tanh(linear(w, "bridge.weight", SUMMARY)), 2), []
     for token in TOKENS:
@@ -112,9 +128,15 @@ def test_step_first() -> None:
 
 def test_input_feeding() -> None:
     """s_t = LSTM([y; o_{t-1}], s_{t-1}), with o_0 = 0."""
-    decoder = random_weights(InputFeeding(
-        Embedding(5, 3), LSTM(3, 4), attention.General(4, 6), memory=6, summary=6,
-    ))
+    decoder = random_weights(
+        InputFeeding(
+            Embedding(5, 3),
+            LSTM(3, 4),
+            attention.General(4, 6),
+            memory=6,
+            summary=6,
+        )
+    )
     w = weights_of(decoder)
     cell = widened(w, "fed")
     (h, c), o, wanted = np.split(np.tanh(linear(w, "bridge.weight", SUMMARY)), 2), np.zeros(4), []

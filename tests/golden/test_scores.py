@@ -30,22 +30,27 @@ def test_label_smoothing(smoothing: float) -> None:
             loss -= q @ log_p
             nll -= log_p[targets[row][time]]
     mask = torch.arange(3) < torch.tensor(lengths)[:, None]
-    total = likelihood(head, torch.from_numpy(outputs), torch.tensor(targets), mask,
-                       smoothing=smoothing)
+    total = likelihood(
+        head, torch.from_numpy(outputs), torch.tensor(targets), mask, smoothing=smoothing
+    )
     assert_is(total.loss, loss)
     assert_is(total.nll, nll)
-    assert total.count == 5
+    assert total.tokens == 5
 
 
-@pytest.mark.parametrize(("penalty", "divisors"), [
-    (Raw(), {1: 1, 7: 1, 25: 1}),
-    (Average(), {1: 1, 7: 7, 25: 25}),
-    (Gnmt(1.0), {1: 1, 7: 2, 25: 5}),
-    (Gnmt(0.5), {1: 1, 7: math.sqrt(2), 25: math.sqrt(5)}),
-    (Gnmt(2.0), {1: 1, 7: 4, 25: 25}),
-    (Gnmt(0.0), {1: 1, 7: 1, 25: 1}),
-    (Gnmt(), {13: 3**0.6}),
-], ids=["raw", "average", "gnmt-1", "gnmt-0.5", "gnmt-2", "gnmt-0", "gnmt"])
+@pytest.mark.parametrize(
+    ("penalty", "divisors"),
+    [
+        (Raw(), {1: 1, 7: 1, 25: 1}),
+        (Average(), {1: 1, 7: 7, 25: 25}),
+        (Gnmt(1.0), {1: 1, 7: 2, 25: 5}),
+        (Gnmt(0.5), {1: 1, 7: math.sqrt(2), 25: math.sqrt(5)}),
+        (Gnmt(2.0), {1: 1, 7: 4, 25: 25}),
+        (Gnmt(0.0), {1: 1, 7: 1, 25: 1}),
+        (Gnmt(), {13: 3**0.6}),
+    ],
+    ids=["raw", "average", "gnmt-1", "gnmt-0.5", "gnmt-2", "gnmt-0", "gnmt"],
+)
 def test_penalties(penalty: Penalty, divisors: dict[int, float]) -> None:
     for length, divisor in divisors.items():
         assert penalty.divisor(length) == pytest.approx(divisor)

@@ -45,8 +45,11 @@ def test_embedding_is_scaled_and_has_its_place_added() -> None:
         w = weights_of(embedding)
         got = embedding(torch.tensor([[3, 1, 3]]), 2)
         for time, token in enumerate([3, 1, 3]):
-            place = {"sinusoidal": [wave(time + 2, i, 4) for i in range(4)], "none": 0,
-                     "learned": w.get("learned.weight", np.zeros((8, 4)))[time + 2]}[positions]
+            place = {
+                "sinusoidal": [wave(time + 2, i, 4) for i in range(4)],
+                "none": 0,
+                "learned": w.get("learned.weight", np.zeros((8, 4)))[time + 2],
+            }[positions]
             scale = 1 if positions == "none" else 2
             assert_is(got[0, time], w["table.weight"][token] * scale + place, 1e-6)
 
@@ -92,8 +95,12 @@ def test_encoder_is_its_layers_and_only_pre_has_a_last_norm(norm: Any) -> None:
         TransformerEncoder(embedding, layers=2, heads=2, hidden=5, norm=norm, **NONE)
     )
     w, tokens = weights_of(encoder), [3, 1, 4]
-    x = np.array([w["embedding.table.weight"][token] * math.sqrt(6)
-                  + w["embedding.learned.weight"][time] for time, token in enumerate(tokens)])
+    x = np.array(
+        [
+            w["embedding.table.weight"][token] * math.sqrt(6) + w["embedding.learned.weight"][time]
+            for time, token in enumerate(tokens)
+        ]
+    )
     for number in range(2):
         x = encoder_layer(below(w, f"layers.{number}"), x, 3, norm)
     if norm == "pre":

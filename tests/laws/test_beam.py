@@ -55,8 +55,12 @@ def test_wide_beam_is_exhaustive(name: str) -> None:
     model, data = build(name), batch([3, 1, 2])
     source = model.prepare(data.source, data.mask)
     for penalty in (Raw(), PENALTIES["average"]):
-        options: dict[str, Any] = {"symbols": SYMBOLS, "limits": LIMITS, "penalty": penalty,
-                                   "nbest": 7}
+        options: dict[str, Any] = {
+            "symbols": SYMBOLS,
+            "limits": LIMITS,
+            "penalty": penalty,
+            "nbest": 7,
+        }
         wide = beam(model, source, width=EVERYTHING, **options)
         every = exhaustive(model, source, **options)
         for found, wanted in zip(wide, every, strict=True):
@@ -71,7 +75,10 @@ def test_wide_beam_is_exhaustive_for_any_distribution(
     penalty: Penalty, seed: int, prefix: list[int], nbest: int
 ) -> None:
     options: dict[str, Any] = {
-        "symbols": SYMBOLS, "limits": LIMITS, "penalty": penalty, "nbest": nbest,
+        "symbols": SYMBOLS,
+        "limits": LIMITS,
+        "penalty": penalty,
+        "nbest": nbest,
         "prefix": torch.tensor([prefix, [-1] * len(prefix), prefix]) if prefix else None,
     }
     source = table(3, seed=seed)
@@ -85,8 +92,9 @@ def test_wide_beam_is_exhaustive_for_any_distribution(
 
 
 def test_exhaustive_enumerates_everything_once() -> None:
-    (every,) = exhaustive(Table(), table(1, seed=0), symbols=SYMBOLS, limits=torch.tensor([3]),
-                          nbest=1000)
+    (every,) = exhaustive(
+        Table(), table(1, seed=0), symbols=SYMBOLS, limits=torch.tensor([3]), nbest=1000
+    )
     assert len({tuple(h.tokens) for h in every}) == len(every) == EVERYTHING
     assert {token for h in every for token in h.tokens} == set(WORDS)
     assert all(h.complete == (len(h.tokens) < 3) for h in every)
@@ -98,15 +106,19 @@ def test_beam_of_one_is_greedy(name: str) -> None:
     source = model.prepare(data.source, data.mask)
     limits = torch.tensor([9, 2, 0, 6])
     narrow = beam(model, source, symbols=SYMBOLS, limits=limits, width=1)
-    assert_same_hypotheses([one for (one,) in narrow],
-                           greedy(model, source, symbols=SYMBOLS, limits=limits))
+    assert_same_hypotheses(
+        [one for (one,) in narrow], greedy(model, source, symbols=SYMBOLS, limits=limits)
+    )
 
 
 @settings(max_examples=30)
 @given(seed=seeds, prefix=prefixes)
 def test_beam_of_one_is_greedy_for_any_distribution(seed: int, prefix: list[int]) -> None:
-    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.tensor([7, 3]),
-                                   "prefix": torch.tensor([prefix] * 2) if prefix else None}
+    options: dict[str, Any] = {
+        "symbols": SYMBOLS,
+        "limits": torch.tensor([7, 3]),
+        "prefix": torch.tensor([prefix] * 2) if prefix else None,
+    }
     source = table(2, seed=seed)
     narrow = beam(Table(), source, width=1, **options)
     found = greedy(Table(), source, **options)
@@ -145,8 +157,9 @@ class Plain:
     log_prob: float
 
 
-def plain_beam(scorer: Scorer, source: Any, *, limit: int, width: int, nbest: int,
-               penalty: Penalty) -> list[Hypothesis]:
+def plain_beam(
+    scorer: Scorer, source: Any, *, limit: int, width: int, nbest: int, penalty: Penalty
+) -> list[Hypothesis]:
     """One sentence, no states, no early stop: what a beam is meant to be."""
     going, done = [Plain([], 0.0)], []
     while going:
@@ -160,8 +173,12 @@ def plain_beam(scorer: Scorer, source: Any, *, limit: int, width: int, nbest: in
         done += [one for one in best if one.said[-1] == END]
         going = [one for one in best if one.said[-1] != END]
     found = [
-        Hypothesis(one.said[:-1], one.log_prob, one.log_prob / penalty.divisor(len(one.said)),
-                   len(one.said) <= limit)
+        Hypothesis(
+            one.said[:-1],
+            one.log_prob,
+            one.log_prob / penalty.divisor(len(one.said)),
+            len(one.said) <= limit,
+        )
         for one in done
     ]
     return sorted(found, key=lambda h: -h.score)[:nbest]
@@ -169,19 +186,31 @@ def plain_beam(scorer: Scorer, source: Any, *, limit: int, width: int, nbest: in
 
 @penalties
 @settings(max_examples=25)
-@given(seed=seeds, width=st.integers(1, 5), data=st.data(),
-       limits=st.lists(st.integers(0, 6), min_size=1, max_size=3),
-       sharp=st.sampled_from([0.5, 1.5, 4.0]))
+@given(
+    seed=seeds,
+    width=st.integers(1, 5),
+    data=st.data(),
+    limits=st.lists(st.integers(0, 6), min_size=1, max_size=3),
+    sharp=st.sampled_from([0.5, 1.5, 4.0]),
+)
 def test_beam_is_the_plain_beam_in_spite_of_batch_and_early_stop(
     penalty: Penalty, seed: int, width: int, data: st.DataObject, limits: list[int], sharp: float
 ) -> None:
     nbest = data.draw(st.integers(1, width))
     source = table(len(limits), seed=seed, sharp=sharp)
-    found = beam(Table(), source, symbols=SYMBOLS, limits=torch.tensor(limits), width=width,
-                 nbest=nbest, penalty=penalty)
+    found = beam(
+        Table(),
+        source,
+        symbols=SYMBOLS,
+        limits=torch.tensor(limits),
+        width=width,
+        nbest=nbest,
+        penalty=penalty,
+    )
     for row, limit in enumerate(limits):
-        wanted = plain_beam(Table(), sentence(source, row), limit=limit, width=width, nbest=nbest,
-                            penalty=penalty)
+        wanted = plain_beam(
+            Table(), sentence(source, row), limit=limit, width=width, nbest=nbest, penalty=penalty
+        )
         assert_same_hypotheses(found[row], wanted)
 
 
@@ -190,12 +219,20 @@ def test_beam_is_the_plain_beam_for_models(name: str) -> None:
     model, data = build(name), batch([3, 1], seed=2)
     source = model.prepare(data.source, data.mask)
     penalty = PENALTIES["gnmt"]
-    found = beam(model, source, symbols=SYMBOLS, limits=torch.tensor([5, 3]), width=3, nbest=3,
-                 penalty=penalty)
+    found = beam(
+        model,
+        source,
+        symbols=SYMBOLS,
+        limits=torch.tensor([5, 3]),
+        width=3,
+        nbest=3,
+        penalty=penalty,
+    )
     for row, limit in enumerate([5, 3]):
         with torch.inference_mode():
-            wanted = plain_beam(model, sentence(source, row), limit=limit, width=3, nbest=3,
-                                penalty=penalty)
+            wanted = plain_beam(
+                model, sentence(source, row), limit=limit, width=3, nbest=3, penalty=penalty
+            )
         assert_same_hypotheses(found[row], wanted)
 
 
@@ -237,14 +274,19 @@ def test_log_prob_is_that_of_the_whole_sequence_with_its_end(name: str) -> None:
 
 
 @settings(max_examples=30)
-@given(seed=seeds, width=st.integers(1, 4), limits=st.lists(st.integers(0, 5), min_size=1,
-                                                            max_size=3))
+@given(
+    seed=seeds, width=st.integers(1, 4), limits=st.lists(st.integers(0, 5), min_size=1, max_size=3)
+)
 def test_trace_changes_nothing_and_tells_how_each_hypothesis_was_found(
     seed: int, width: int, limits: list[int]
 ) -> None:
     source, trace = table(len(limits), seed=seed), Trace()
-    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.tensor(limits), "width": width,
-                                   "nbest": width}
+    options: dict[str, Any] = {
+        "symbols": SYMBOLS,
+        "limits": torch.tensor(limits),
+        "width": width,
+        "nbest": width,
+    }
     found = beam(Table(), source, trace=trace, **options)
     assert found == beam(Table(), source, **options)
     for row in range(len(limits)):

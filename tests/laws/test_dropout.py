@@ -21,7 +21,8 @@ def test_rate_and_scale(p: float, dtype: torch.dtype) -> None:
     values = sorted(y.unique().tolist())
     assert values[0] == 0
     assert values[1:] == [torch.tensor(1 / (1 - p)).to(dtype).item()] or values[
-        1:] == pytest.approx([1 / (1 - p)], rel=1e-6)
+        1:
+    ] == pytest.approx([1 / (1 - p)], rel=1e-6)
     dropped = (y == 0).double()
     # Five deviations of the mean of COUNT draws.
     assert abs(dropped.mean() - p) < 5 * (p * (1 - p) / COUNT) ** 0.5

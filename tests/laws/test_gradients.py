@@ -28,8 +28,9 @@ from .zoo import (
 
 def check(module: nn.Module, function: Any, *inputs: Tensor) -> None:
     """Gradcheck of the inputs and of every weight of the module."""
-    names, weights = zip(*module.named_parameters(), strict=True) if list(
-        module.parameters()) else ((), ())
+    names, weights = (
+        zip(*module.named_parameters(), strict=True) if list(module.parameters()) else ((), ())
+    )
     inputs = tuple(x.detach().clone().requires_grad_() for x in inputs)
 
     def call(*every: Tensor) -> Tensor:
@@ -114,8 +115,9 @@ def test_chunked_cross_entropy(
     assert gradcheck(lambda *x: ChunkedCrossEntropy.apply(*x, wanted, smoothing)[0], inputs)
     loss, nll = ChunkedCrossEntropy.apply(*inputs, wanted, smoothing)
     ours = torch.autograd.grad(3 * loss, inputs)
-    theirs_loss = F.cross_entropy(F.linear(*inputs), wanted, reduction="sum",
-                                  label_smoothing=smoothing)
+    theirs_loss = F.cross_entropy(
+        F.linear(*inputs), wanted, reduction="sum", label_smoothing=smoothing
+    )
     assert_close(loss, theirs_loss)
     assert_close(nll, F.cross_entropy(F.linear(*inputs), wanted, reduction="sum"))
     assert not nll.requires_grad
@@ -127,17 +129,18 @@ def test_likelihood_counts_real_positions_only() -> None:
     outputs = torch.randn(2, 4, DIM, dtype=torch.float64, requires_grad=True)
     targets, real = torch.tensor([[0, 1, 2, 3], [3, 2, 1, 0]]), mask([4, 1])
     total = likelihood(head, outputs, targets, real, smoothing=0.1)
-    wanted = F.cross_entropy(head(outputs)[real], targets[real], reduction="sum",
-                             label_smoothing=0.1)
+    wanted = F.cross_entropy(
+        head(outputs)[real], targets[real], reduction="sum", label_smoothing=0.1
+    )
     assert_close(total.loss, wanted)
-    assert total.count == 5
+    assert total.tokens == 5
     total.loss.backward()
     assert not outputs.grad[1, 1:].any()
     assert outputs.grad[real].any()
 
 
 def test_the_loss_without_gradients_is_the_same_and_wastes_no_work(
-    monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     head = randomised(Categorical(DIM, SIZE), "head", 0)
     rows, _, _, wanted = parts()

@@ -73,7 +73,7 @@ def test_loss_and_gradients_are_the_sums_of_those_of_single_sentences(
         one.loss.backward()
     assert_close(whole.loss, torch.stack([one.loss for one in alone]).sum())
     assert_close(whole.nll, torch.stack([one.nll for one in alone]).sum())
-    assert int(whole.count) == sum(int(one.count) for one in alone) == 12
+    assert int(whole.tokens) == sum(int(one.tokens) for one in alone) == 12
     for key, weight in model.named_parameters():
         assert (together[key] is None) == (weight.grad is None), key
         if weight.grad is not None:
@@ -87,23 +87,33 @@ def test_loss_and_gradients_are_the_sums_of_those_of_single_sentences(
 
 def total(model: Seq2Seq, data: Batch, smoothing: float) -> Total:
     outputs = model(data.source, data.mask, data.tokens).outputs
-    return losses.likelihood(model.head, outputs, data.targets, data.target_mask,
-                             smoothing=smoothing)
+    return losses.likelihood(
+        model.head, outputs, data.targets, data.target_mask, smoothing=smoothing
+    )
 
 
 @pytest.mark.parametrize("name", ALL_ATTENTIONS)
-@given(lengths=st.lists(st.integers(1, 5), min_size=2, max_size=4), width=st.integers(1, 3),
-       seed=st.integers(0, 99))
+@given(
+    lengths=st.lists(st.integers(1, 5), min_size=2, max_size=4),
+    width=st.integers(1, 3),
+    seed=st.integers(0, 99),
+)
 def test_attention_reads_the_same_in_any_company(
     name: str, lengths: list[int], width: int, seed: int
 ) -> None:
     attention, seen = make_attention(name), memory(lengths, seed=seed)
-    query = torch.randn(len(lengths), width, 4, dtype=torch.float64,
-                        generator=torch.Generator().manual_seed(seed + 1))
+    query = torch.randn(
+        len(lengths),
+        width,
+        4,
+        dtype=torch.float64,
+        generator=torch.Generator().manual_seed(seed + 1),
+    )
     together = attention(query.flatten(0, 1), attention.keys(seen)).context.view_as(query)
     for row, length in enumerate(lengths):
-        own = seen._replace(values=seen.values[row : row + 1, :length],
-                            mask=seen.mask[row : row + 1, :length])
+        own = seen._replace(
+            values=seen.values[row : row + 1, :length], mask=seen.mask[row : row + 1, :length]
+        )
         assert_close(attention(query[row], attention.keys(own)).context, together[row])
 
 
@@ -124,20 +134,29 @@ LIMITS = [3, 1, 0, 2]
 def test_searches_return_the_same_in_any_company(name: str) -> None:
     model, data = build(name), batch([3, 1, 5, 2], seed=5)
     source = model.prepare(data.source, data.mask)
-    together = everything(model, source, torch.tensor(LIMITS), seeds=[11, 22, 33, 44],
-                          penalties=("gnmt",))
+    together = everything(
+        model, source, torch.tensor(LIMITS), seeds=[11, 22, 33, 44], penalties=("gnmt",)
+    )
     for row in range(4):
         one = data.alone(row)
-        alone = everything(model, model.prepare(one.source, one.mask),
-                           torch.tensor(LIMITS[row : row + 1]), seeds=[(row + 1) * 11],
-                           penalties=("gnmt",))
+        alone = everything(
+            model,
+            model.prepare(one.source, one.mask),
+            torch.tensor(LIMITS[row : row + 1]),
+            seeds=[(row + 1) * 11],
+            penalties=("gnmt",),
+        )
         for kind, found in alone.items():
             assert_same_hypotheses(together[kind][row], found[0])
 
 
 @settings(max_examples=15)
-@given(seed=st.integers(0, 9999), limits=st.lists(st.integers(0, 5), min_size=2, max_size=4),
-       forced=st.lists(st.integers(3, 6), max_size=3), width=st.integers(1, 4))
+@given(
+    seed=st.integers(0, 9999),
+    limits=st.lists(st.integers(0, 5), min_size=2, max_size=4),
+    forced=st.lists(st.integers(3, 6), max_size=3),
+    width=st.integers(1, 4),
+)
 def test_searches_of_any_distribution_return_the_same_in_any_company(
     seed: int, limits: list[int], forced: list[int], width: int
 ) -> None:
@@ -148,18 +167,32 @@ def test_searches_of_any_distribution_return_the_same_in_any_company(
         own = forced[: max(len(forced) - (len(limits) - 1 - row), 0)]
         prefix[row, : len(own)] = torch.tensor(own, dtype=torch.long)
     seeds = [seed + row for row in range(len(limits))]
-    together = everything(Table(), source, torch.tensor(limits), seeds=seeds, prefix=prefix,
-                          width=width)
+    together = everything(
+        Table(), source, torch.tensor(limits), seeds=seeds, prefix=prefix, width=width
+    )
     for row, limit in enumerate(limits):
-        alone = everything(Table(), sentence(source, row), torch.tensor([limit]),
-                           seeds=[seeds[row]], prefix=prefix[row : row + 1], width=width)
+        alone = everything(
+            Table(),
+            sentence(source, row),
+            torch.tensor([limit]),
+            seeds=[seeds[row]],
+            prefix=prefix[row : row + 1],
+            width=width,
+        )
         for kind, found in alone.items():
             assert_same_hypotheses(together[kind][row], found[0])
 
 
-def everything(scorer: Any, source: Any, limits: Tensor, *, seeds: list[int],
-               prefix: Tensor | None = None, width: int = 4,
-               penalties: tuple[str, ...] = tuple(PENALTIES)) -> dict[str, list[Any]]:
+def everything(
+    scorer: Any,
+    source: Any,
+    limits: Tensor,
+    *,
+    seeds: list[int],
+    prefix: Tensor | None = None,
+    width: int = 4,
+    penalties: tuple[str, ...] = tuple(PENALTIES),
+) -> dict[str, list[Any]]:
     """What each search finds, as lists of lists."""
     common: dict[str, Any] = {"symbols": SYMBOLS, "limits": limits, "prefix": prefix}
     found: dict[str, list[Any]] = {
@@ -169,15 +202,15 @@ def everything(scorer: Any, source: Any, limits: Tensor, *, seeds: list[int],
         "exhaustive": exhaustive(scorer, source, nbest=3, penalty=PENALTIES["gnmt"], **common),
     }
     for name in penalties:
-        found[name] = beam(scorer, source, width=width, nbest=min(width, 3),
-                           penalty=PENALTIES[name], **common)
+        found[name] = beam(
+            scorer, source, width=width, nbest=min(width, 3), penalty=PENALTIES[name], **common
+        )
     return found
 
 
 def test_a_prefix_stays_with_its_sentence_when_others_have_left() -> None:
     prefix = torch.tensor([[-1, -1, -1], [3, 4, 5]])
-    found = everything(Table(), table(2, seed=0), torch.tensor([0, 4]), seeds=[0, 1],
-                       prefix=prefix)
+    found = everything(Table(), table(2, seed=0), torch.tensor([0, 4]), seeds=[0, 1], prefix=prefix)
     for first, second in found.values():
         assert [h.tokens for h in first] == [[]]
         assert all(h.tokens[:3] == [3, 4, 5] for h in second)
@@ -202,8 +235,13 @@ def test_finished_sentences_leave_the_batch_and_sources_are_never_copied() -> No
     source[:, :, SYMBOLS.end] = -20  # only the limits end a sentence
     for search, width in ((greedy, 1), (beam, 3)):
         scorer = Counting()
-        search(scorer, source, symbols=SYMBOLS, limits=limits,
-               **({"width": width} if width > 1 else {}))
+        search(
+            scorer,
+            source,
+            symbols=SYMBOLS,
+            limits=limits,
+            **({"width": width} if width > 1 else {}),
+        )
         assert scorer.sentences == [4, 3, 2, 1, 1]
         assert scorer.rows == [4, *(n * width for n in (3, 2, 1, 1))]
 

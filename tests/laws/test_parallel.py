@@ -84,8 +84,9 @@ def test_looks_at_the_source_are_the_same_either_way(name: str) -> None:
 
 @pytest.mark.parametrize("layers", [1, 3])
 @pytest.mark.parametrize("kind", CELLS)
-@given(rows=st.integers(1, 3), time=st.integers(1, 5), seed=st.integers(0, 99),
-       started=st.booleans())
+@given(
+    rows=st.integers(1, 3), time=st.integers(1, 5), seed=st.integers(0, 99), started=st.booleans()
+)
 def test_recurrent_forward_is_the_loop_over_step(
     kind: str, layers: int, rows: int, time: int, seed: int, started: bool
 ) -> None:
@@ -154,8 +155,12 @@ def numbers(*shape: int, seed: int) -> Tensor:
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
-@given(rows=st.integers(1, 3), time=st.integers(1, 6), heads=st.sampled_from([1, 2, 4]),
-       seed=st.integers(0, 99))
+@given(
+    rows=st.integers(1, 3),
+    time=st.integers(1, 6),
+    heads=st.sampled_from([1, 2, 4]),
+    seed=st.integers(0, 99),
+)
 def test_causal_self_attention_is_the_loop_over_step_with_a_cache(
     rows: int, time: int, heads: int, seed: int
 ) -> None:

@@ -16,8 +16,11 @@ WIDTH = 3
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-@given(choice=st.lists(st.tuples(*[st.integers(0, WIDTH - 1)] * WIDTH), min_size=2, max_size=3),
-       past=st.integers(1, 3), seed=st.integers(0, 99))
+@given(
+    choice=st.lists(st.tuples(*[st.integers(0, WIDTH - 1)] * WIDTH), min_size=2, max_size=3),
+    past=st.integers(1, 3),
+    seed=st.integers(0, 99),
+)
 def test_choosing_hypotheses_commutes_with_step(
     name: str, choice: list[tuple[int, ...]], past: int, seed: int
 ) -> None:
@@ -71,9 +74,13 @@ def words(rows: int, time: int, seed: int) -> Tensor:
 def test_trees_of_every_shape_are_selected_repeated_and_joined() -> None:
     leaf = torch.arange(6).view(3, 2)
     whole = {"a": (leaf, None), "b": (leaf + 1, 3)}
-    assert_close(tree.select(whole, torch.tensor([2, 0])), {"a": (leaf[[2, 0]], None),
-                                                           "b": (leaf[[2, 0]] + 1, 3)})
+    assert_close(
+        tree.select(whole, torch.tensor([2, 0])),
+        {"a": (leaf[[2, 0]], None), "b": (leaf[[2, 0]] + 1, 3)},
+    )
     assert_close(tree.repeat(leaf, 2), leaf[[0, 0, 1, 1, 2, 2]])
-    assert_close(tree.join([whole, whole]), {"a": (torch.cat([leaf, leaf]), None),
-                                             "b": (torch.cat([leaf, leaf]) + 1, 3)})
+    assert_close(
+        tree.join([whole, whole]),
+        {"a": (torch.cat([leaf, leaf]), None), "b": (torch.cat([leaf, leaf]) + 1, 3)},
+    )
     assert tree.rows(whole) == 3

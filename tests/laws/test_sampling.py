@@ -30,8 +30,11 @@ seeds = st.integers(0, 9999)
 
 
 @pytest.mark.parametrize("name", FEW)
-@pytest.mark.parametrize("options", [{"top_k": 1}, {"temperature": 1e-6}, {"top_p": 1e-9}],
-                         ids=["top_k", "temperature", "top_p"])
+@pytest.mark.parametrize(
+    "options",
+    [{"top_k": 1}, {"temperature": 1e-6}, {"top_p": 1e-9}],
+    ids=["top_k", "temperature", "top_p"],
+)
 def test_the_narrowest_sampling_is_greedy(name: str, options: dict[str, Any]) -> None:
     model, data = build(name), batch([3, 1, 4])
     source = model.prepare(data.source, data.mask)
@@ -41,16 +44,24 @@ def test_the_narrowest_sampling_is_greedy(name: str, options: dict[str, Any]) ->
 
 
 @settings(max_examples=20)
-@given(seed=seeds, prefix=st.lists(st.integers(3, 6), max_size=4),
-       options=st.sampled_from([{"top_k": 1}, {"temperature": 1e-7}]))
+@given(
+    seed=seeds,
+    prefix=st.lists(st.integers(3, 6), max_size=4),
+    options=st.sampled_from([{"top_k": 1}, {"temperature": 1e-7}]),
+)
 def test_the_narrowest_sampling_is_greedy_for_any_distribution(
     seed: int, prefix: list[int], options: dict[str, Any]
 ) -> None:
     source = table(2, seed=seed)
-    common: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.tensor([6, 2]),
-                                  "prefix": torch.tensor([prefix] * 2) if prefix else None}
-    assert_same_hypotheses(sample(Table(), source, seeds=[seed, 1], **options, **common),
-                           greedy(Table(), source, **common))
+    common: dict[str, Any] = {
+        "symbols": SYMBOLS,
+        "limits": torch.tensor([6, 2]),
+        "prefix": torch.tensor([prefix] * 2) if prefix else None,
+    }
+    assert_same_hypotheses(
+        sample(Table(), source, seeds=[seed, 1], **options, **common),
+        greedy(Table(), source, **common),
+    )
 
 
 DRAWS = 4000
@@ -77,9 +88,14 @@ def test_frequencies_of_whole_sequences_match_the_models_probabilities(temperatu
     (every,) = exhaustive(model, source, symbols=SYMBOLS, limits=torch.tensor([2]), nbest=99)
     chances = {tuple(h.tokens): chance(model, source, h.tokens, temperature) for h in every}
     assert sum(chances.values()) == pytest.approx(1)
-    drawn = sample(model, tree.repeat(source, DRAWS), symbols=SYMBOLS,
-                   limits=torch.full((DRAWS,), 2), seeds=list(range(DRAWS)),
-                   temperature=temperature)
+    drawn = sample(
+        model,
+        tree.repeat(source, DRAWS),
+        symbols=SYMBOLS,
+        limits=torch.full((DRAWS,), 2),
+        seeds=list(range(DRAWS)),
+        temperature=temperature,
+    )
     assert chi_square(Counter(tuple(h.tokens) for h in drawn), chances) < 3.5
     wrong = {key: value**1.3 for key, value in chances.items()}
     wrong = {key: value / sum(wrong.values()) for key, value in wrong.items()}
@@ -104,10 +120,17 @@ def chance(model: Any, source: Any, tokens: list[int], temperature: float) -> fl
 def test_top_k_and_top_p_keep_the_right_symbols() -> None:
     falling = torch.tensor([[0.5, 0.25, 0.125, 0.125], [0.75, 0.125, 0.125, 0.0]]).double()
     kept = {
-        (2, None): [2, 2], (None, 0.5): [1, 1], (None, 0.51): [2, 1], (None, 0.75): [2, 1],
-        (None, 0.76): [3, 2], (None, 1.0): [4, 3], (None, 0.875): [3, 2], (9, None): [4, 3],
+        (2, None): [2, 2],
+        (None, 0.5): [1, 1],
+        (None, 0.51): [2, 1],
+        (None, 0.75): [2, 1],
+        (None, 0.76): [3, 2],
+        (None, 1.0): [4, 3],
+        (None, 0.875): [3, 2],
+        (9, None): [4, 3],
         # The nucleus of what the top k left: of 0.75, two thirds are the first symbol's.
-        (2, 0.66): [1, 1], (2, 0.67): [2, 1],
+        (2, 0.66): [1, 1],
+        (2, 0.67): [2, 1],
     }
     for (top_k, top_p), counts in kept.items():
         for row, got, count in zip(falling, trimmed(falling, top_k, top_p), counts, strict=True):
@@ -118,8 +141,14 @@ def test_top_k_and_top_p_keep_the_right_symbols() -> None:
 def test_nucleus_samples_come_from_the_nucleus_in_proportion() -> None:
     log_prob = torch.tensor([0.05, 0.05, 0.1, 0.4, 0.25, 0.1, 0.05]).double().log()
     source = log_prob.expand(DRAWS, 97, 7)
-    drawn = sample(Table(), source, symbols=SYMBOLS._replace(never=()),
-                   limits=torch.ones(DRAWS, dtype=torch.long), seeds=list(range(DRAWS)), top_p=0.6)
+    drawn = sample(
+        Table(),
+        source,
+        symbols=SYMBOLS._replace(never=()),
+        limits=torch.ones(DRAWS, dtype=torch.long),
+        seeds=list(range(DRAWS)),
+        top_p=0.6,
+    )
     counts = Counter(h.tokens[0] if h.tokens else SYMBOLS.end for h in drawn)
     assert set(counts) == {3, 4}
     assert chi_square(counts, {3: 0.4 / 0.65, 4: 0.25 / 0.65}) < 3.5
@@ -151,8 +180,15 @@ def test_other_seeds_draw_otherwise_and_nothing_else_is_touched() -> None:
 @pytest.mark.parametrize("name", FEW)
 def test_log_prob_of_a_sample_is_the_models_own(name: str) -> None:
     model, data = build(name), batch([4, 2])
-    drawn = sample(model, model.prepare(data.source, data.mask), symbols=SYMBOLS,
-                   limits=torch.tensor([6, 3]), seeds=[3, 4], temperature=2.0, top_k=3)
+    drawn = sample(
+        model,
+        model.prepare(data.source, data.mask),
+        symbols=SYMBOLS,
+        limits=torch.tensor([6, 3]),
+        seeds=[3, 4],
+        temperature=2.0,
+        top_k=3,
+    )
     for row, h in enumerate(drawn):
         one = data.alone(row)
         assert h.log_prob == pytest.approx(forced(model, one.source, one.mask, h))

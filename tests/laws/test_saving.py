@@ -24,8 +24,14 @@ def test_weights_saved_and_loaded_give_the_same_bits(name: str, tmp_path: Path) 
     assert not torch.allclose(before, wanted)
     assert torch.equal(other(data.source, data.mask, data.tokens).outputs, wanted)
     lists = [
-        beam(one, one.prepare(data.source, data.mask), symbols=SYMBOLS,
-             limits=torch.tensor([4, 2, 6]), width=3, nbest=3)
+        beam(
+            one,
+            one.prepare(data.source, data.mask),
+            symbols=SYMBOLS,
+            limits=torch.tensor([4, 2, 6]),
+            width=3,
+            nbest=3,
+        )
         for one in (model, other)
     ]
     assert lists[0] == lists[1]

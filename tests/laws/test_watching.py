@@ -42,8 +42,11 @@ def test_watching_changes_neither_outputs_nor_gradients(name: str, training: boo
 @pytest.mark.parametrize("name", [n for n in SYSTEMS if "sutskever" not in n])
 def test_watching_gives_weights_of_every_attention_for_every_step(name: str) -> None:
     model, data = build(name), batch([2, 5, 1], [4, 1, 3])
-    looking = {key for key, module in model.named_modules()
-               if isinstance(module, Attention | SelfAttention)}
+    looking = {
+        key
+        for key, module in model.named_modules()
+        if isinstance(module, Attention | SelfAttention)
+    }
     with watch(model) as gaze:
         model(data.source, data.mask, data.tokens)
     maps = gaze.maps(batch=3)

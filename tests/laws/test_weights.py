@@ -17,15 +17,23 @@ lengths = st.lists(st.integers(1, 6), min_size=1, max_size=4)
 
 @pytest.mark.parametrize("training", [False, True], ids=["use", "training"])
 @pytest.mark.parametrize("name", ALL_ATTENTIONS)
-@given(lengths=lengths, width=st.integers(1, 3), scale=st.sampled_from([0.1, 1.0, 50.0]),
-       seed=st.integers(0, 99))
+@given(
+    lengths=lengths,
+    width=st.integers(1, 3),
+    scale=st.sampled_from([0.1, 1.0, 50.0]),
+    seed=st.integers(0, 99),
+)
 def test_weights_are_a_distribution_over_real_positions(
     name: str, training: bool, lengths: list[int], width: int, scale: float, seed: int
 ) -> None:
     attention = make_attention(name).train(training)
     seen = memory(lengths, seed=seed)
-    query = scale * torch.randn(len(lengths) * width, 4, dtype=torch.float64,
-                                generator=torch.Generator().manual_seed(seed + 1))
+    query = scale * torch.randn(
+        len(lengths) * width,
+        4,
+        dtype=torch.float64,
+        generator=torch.Generator().manual_seed(seed + 1),
+    )
     with explicit_weights():
         read = attention(query, attention.keys(seen))
     weights, real = read.weights, seen.mask.repeat_interleave(width, 0)

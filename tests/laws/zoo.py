@@ -27,8 +27,10 @@ _SUTSKEVER = {"embedding": 4, "dim": 4, "layers": 1}
 _TRANSFORMER = {"dim": 8, "heads": 2, "hidden": 6, "layers": 2, "longest": 16}
 
 SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
-    **{f"bahdanau-{cell}": (systems.bahdanau, {**_RNNSEARCH, "cell": cell})
-       for cell in ("gru", "lstm", "rnn")},
+    **{
+        f"bahdanau-{cell}": (systems.bahdanau, {**_RNNSEARCH, "cell": cell})
+        for cell in ("gru", "lstm", "rnn")
+    },
     "bahdanau-hard": (systems.bahdanau, {**_RNNSEARCH, "choice": "hard"}),
     "bahdanau-hard-lstm-deep": (
         systems.bahdanau,
@@ -36,29 +38,50 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "bahdanau-deep": (systems.bahdanau, {**_RNNSEARCH, "encoder_layers": 2, "decoder_layers": 3}),
     "bahdanau-tied": (systems.bahdanau, {**_RNNSEARCH, "tied": True}),
-    **{f"luong-{score}{'-feeding' if fed else ''}":
-       (systems.luong, {**_LUONG, "score": score, "input_feeding": fed})
-       for score in ("dot", "general", "concat", "scaled") for fed in (False, True)},
-    "luong-gru-deep": (systems.luong, {**_LUONG, "cell": "gru", "layers": 2,
-                                       "input_feeding": False}),
+    **{
+        f"luong-{score}{'-feeding' if fed else ''}": (
+            systems.luong,
+            {**_LUONG, "score": score, "input_feeding": fed},
+        )
+        for score in ("dot", "general", "concat", "scaled")
+        for fed in (False, True)
+    },
+    "luong-gru-deep": (
+        systems.luong,
+        {**_LUONG, "cell": "gru", "layers": 2, "input_feeding": False},
+    ),
     "luong-deep-feeding-tied": (systems.luong, {**_LUONG, "layers": 2, "tied": True}),
     "luong-rnn-feeding": (systems.luong, {**_LUONG, "cell": "rnn"}),
-    **{f"sutskever-{cell}": (systems.sutskever, {**_SUTSKEVER, "cell": cell})
-       for cell in ("lstm", "gru", "rnn")},
+    **{
+        f"sutskever-{cell}": (systems.sutskever, {**_SUTSKEVER, "cell": cell})
+        for cell in ("lstm", "gru", "rnn")
+    },
     "sutskever-deep-tied": (systems.sutskever, {**_SUTSKEVER, "layers": 2, "tied": True}),
-    **{f"transformer-{norm}-{positions}":
-       (systems.transformer, {**_TRANSFORMER, "norm": norm, "positions": positions})
-       for norm in ("pre", "post") for positions in ("sinusoidal", "learned")},
+    **{
+        f"transformer-{norm}-{positions}": (
+            systems.transformer,
+            {**_TRANSFORMER, "norm": norm, "positions": positions},
+        )
+        for norm in ("pre", "post")
+        for positions in ("sinusoidal", "learned")
+    },
     "transformer-untied": (systems.transformer, {**_TRANSFORMER, "tied": False}),
     "transformer-shared": (systems.transformer, {**_TRANSFORMER, "shared": True}),
     "transformer-shared-untied": (
-        systems.transformer, {**_TRANSFORMER, "shared": True, "tied": False},
+        systems.transformer,
+        {**_TRANSFORMER, "shared": True, "tied": False},
     ),
     "transformer-shallow-decoder": (systems.transformer, {**_TRANSFORMER, "decoder_layers": 1}),
 }
 HARD = [name for name in SYSTEMS if "hard" in name]
-FEW = ["bahdanau-gru", "luong-general-feeding", "luong-scaled", "sutskever-lstm",
-       "transformer-post-sinusoidal", "transformer-pre-learned"]
+FEW = [
+    "bahdanau-gru",
+    "luong-general-feeding",
+    "luong-scaled",
+    "sutskever-lstm",
+    "transformer-post-sinusoidal",
+    "transformer-pre-learned",
+]
 """One of each kind, for laws that cost much."""
 
 ATTENTIONS: dict[str, Any] = {
@@ -72,7 +95,10 @@ ATTENTIONS: dict[str, Any] = {
 """Content attentions with queries and values of size 4, of any choice."""
 
 PENALTIES: dict[str, Penalty] = {
-    "raw": Raw(), "average": Average(), "gnmt": Gnmt(0.6), "gnmt-2": Gnmt(2.0),
+    "raw": Raw(),
+    "average": Average(),
+    "gnmt": Gnmt(0.6),
+    "gnmt-2": Gnmt(2.0),
 }
 
 

@@ -64,9 +64,9 @@ def test_both_directions_are_the_whole_packed(kind: str, layers: int) -> None:
     weights = theirs.state_dict()
     for stacks, ending in ((ours.forwards, ""), (ours.backwards, "_reverse")):
         for layer, stack in enumerate(stacks):
-            stack.stack.load_state_dict({
-                key: weights[f"{key[:-1]}{layer}{ending}"] for key in stack.stack.state_dict()
-            })
+            stack.stack.load_state_dict(
+                {key: weights[f"{key[:-1]}{layer}{ending}"] for key in stack.stack.state_dict()}
+            )
     wanted, hidden = packed(theirs, numbers(3, 5, 3))
     outputs, ends = ours.read(numbers(3, 5, 3), MASK)
     torch.testing.assert_close(outputs, wanted, **EXACTLY)
@@ -86,4 +86,5 @@ def packed(theirs: nn.RNNBase, x: Tensor) -> tuple[Tensor, Tensor]:
     together = pack_padded_sequence(x, MASK.sum(1), batch_first=True, enforce_sorted=False)
     outputs, last = theirs(together)
     return pad_packed_sequence(outputs, batch_first=True)[0], last[0] if isinstance(
-        last, tuple) else last
+        last, tuple
+    ) else last

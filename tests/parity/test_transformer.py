@@ -60,14 +60,13 @@ def copy_cross(ours: MultiHead, theirs: nn.MultiheadAttention) -> None:
 
 @pytest.mark.parametrize("size", [DIM, 5], ids=["same size", "other size"])
 def test_multi_head_attention(size: int) -> None:
-    theirs = randomised(
-        nn.MultiheadAttention(DIM, HEADS, kdim=size, vdim=size, batch_first=True)
-    )
+    theirs = randomised(nn.MultiheadAttention(DIM, HEADS, kdim=size, vdim=size, batch_first=True))
     ours = MultiHead(DIM, HEADS, memory=size).double()
     copy_cross(ours, theirs)
     queries, values, real = numbers(3, 2, DIM), numbers(3, 4, size, seed=1), mask(LENGTHS)
-    wanted, weights = theirs(queries, values, values, key_padding_mask=~real,
-                             average_attn_weights=False)
+    wanted, weights = theirs(
+        queries, values, values, key_padding_mask=~real, average_attn_weights=False
+    )
     keys = ours.keys(Memory(values, real, values[:, 0]))
     rows = queries.flatten(0, 1)
     torch.testing.assert_close(ours(rows, keys).context.view_as(wanted), wanted, **close)
@@ -92,10 +91,17 @@ def test_self_attention(causal: bool) -> None:
 @pytest.mark.parametrize("padded", [False, True])
 def test_encoder_layer(norm: Any, padded: bool) -> None:
     # Training mode without dropout: in evaluation PyTorch takes a nested path that zeroes padding.
-    theirs = randomised(nn.TransformerEncoderLayer(
-        DIM, HEADS, HIDDEN, dropout=0.0, activation="relu", batch_first=True,
-        norm_first=norm == "pre",
-    )).train()
+    theirs = randomised(
+        nn.TransformerEncoderLayer(
+            DIM,
+            HEADS,
+            HIDDEN,
+            dropout=0.0,
+            activation="relu",
+            batch_first=True,
+            norm_first=norm == "pre",
+        )
+    ).train()
     ours = EncoderLayer(DIM, heads=HEADS, hidden=HIDDEN, norm=norm, **NONE).double()
     copy_self(ours.attention, theirs.self_attn)
     copy(ours.feed_forward.up, theirs.linear1)
@@ -111,10 +117,17 @@ def test_encoder_layer(norm: Any, padded: bool) -> None:
 
 @norms
 def test_decoder_layer(norm: Any) -> None:
-    theirs = randomised(nn.TransformerDecoderLayer(
-        DIM, HEADS, HIDDEN, dropout=0.0, activation="relu", batch_first=True,
-        norm_first=norm == "pre",
-    )).train()
+    theirs = randomised(
+        nn.TransformerDecoderLayer(
+            DIM,
+            HEADS,
+            HIDDEN,
+            dropout=0.0,
+            activation="relu",
+            batch_first=True,
+            norm_first=norm == "pre",
+        )
+    ).train()
     ours = DecoderLayer(DIM, memory=DIM, heads=HEADS, hidden=HIDDEN, norm=norm, **NONE).double()
     copy_self(ours.past, theirs.self_attn)
     copy_cross(ours.attention, theirs.multihead_attn)
@@ -124,8 +137,12 @@ def test_decoder_layer(norm: Any) -> None:
     copy(ours.looking.norm, theirs.norm2)
     copy(ours.thinking.norm, theirs.norm3)
     x, values, real = numbers(3, 5, DIM), numbers(3, 4, DIM, seed=1), mask(LENGTHS)
-    wanted = theirs(x, values, tgt_mask=torch.ones(5, 5, dtype=torch.bool).triu(1),
-                    memory_key_padding_mask=~real)
+    wanted = theirs(
+        x,
+        values,
+        tgt_mask=torch.ones(5, 5, dtype=torch.bool).triu(1),
+        memory_key_padding_mask=~real,
+    )
     keys = ours.attention.keys(Memory(values, real, values[:, 0]))
     torch.testing.assert_close(ours(x, keys), wanted, **close)
     past = ours.past.start(3)

@@ -1,0 +1,129 @@
+import json
+from pathlib import Path
+
+import yaml
+
+from cli.conftest import Say, recipe_of, saved
+
+
+def test_the_folder_holds_the_whole_model(model: Path) -> None:
+    names = {path.name for path in model.iterdir()}
+    assert {
+        "model.safetensors", "recipe.yaml", "card.json", "card.md", "log.jsonl", "timing.jsonl",
+        "source.tokenizer.json", "target.tokenizer.json", "checkpoints",
+    } <= names  # fmt: skip
+    assert not [name for name in names if name.endswith(".part")]
+
+
+def test_the_recipe_is_saved_with_its_defaults(model: Path) -> None:
+    recipe = yaml.safe_load((model / "recipe.yaml").read_text())
+    assert recipe["is"] == "tasks.Translate"
+    assert recipe["smoothing"] == 0.0
+    assert recipe["model"]["cell"] == "gru"
+    assert recipe["model"]["embedding"] == 24
+    assert recipe["train"]["clip"] == 1.0
+    assert recipe["train"]["optimizer"]["weight_decay"] == 0.01
+    assert recipe["data"]["source"]["lowercase"] is False
+
+
+def test_the_card_says_what_is_known(model: Path) -> None:
+    card = json.loads((model / "card.json").read_text())
+    assert card["updates"] == 60
+    assert card["data"]["train"]["pairs"] == 300
+    assert card["about"] == "Letters backwards."
+    assert card["asked"] == {"exact": "at least 50"}
+    assert set(card["validation"]) == {"exact", "cer", "perplexity"}
+    assert set(card["versions"]) == {"regard", "torch", "python"}
+    text = (model / "card.md").read_text()
+    assert "Letters backwards." in text
+    assert "300 pairs" in text
+    assert f"| exact | {card['validation']['exact']:.2f} |" in text
+
+
+def test_it_has_learned(model: Path) -> None:
+    scores = json.loads((model / "card.json").read_text())["validation"]
+    assert scores["exact"] > 30
+    assert scores["perplexity"] < 2
+
+
+def test_the_logs_are_json_lines(model: Path) -> None:
+    log = [json.loads(line) for line in (model / "log.jsonl").read_text().splitlines()]
+    timing = [json.loads(line) for line in (model / "timing.jsonl").read_text().splitlines()]
+    losses = [line["loss"] for line in log if "loss" in line]
+    assert losses[-1] < losses[0]
+    assert [line["update"] for line in log if "valid/exact" in line] == [30, 60]
+    assert not any("seconds" in line for line in log)
+    assert all("seconds" in line for line in timing)
+
+
+def test_the_same_command_again_says_finished(say: Say, toy: Path, model: Path) -> None:
+    weights = (model / "model.safetensors").read_bytes()
+    said = say("train", toy / "model.yaml", "--output", model)
+    assert said.code == 0
+    assert "finished already" in said.err
+    assert (model / "model.safetensors").read_bytes() == weights
+
+
+def test_changes_apply_wherever_they_stand(say: Say, toy: Path, tmp_path: Path) -> None:
+    said = say(
+        "train", toy / "toy.yaml", "train.updates=1", "--output", tmp_path / "run",
+        "model.cell=lstm", "metrics=[cer]", "--quiet", "train.schedule.warmup=2",
+    )  # fmt: skip
+    assert said == (0, "", "")
+    recipe = yaml.safe_load((tmp_path / "run" / "recipe.yaml").read_text())
+    assert recipe["train"]["updates"] == 1
+    assert recipe["train"]["schedule"] == {"is": "train.Constant", "warmup": 2}
+    assert recipe["model"]["cell"] == "lstm"
+    assert recipe["metrics"] == ["cer"]
+    assert json.loads((tmp_path / "run" / "card.json").read_text())["updates"] == 1
+
+
+def test_without_quiet_it_tells(say: Say, toy: Path, tmp_path: Path) -> None:
+    said = say("train", toy / "toy.yaml", "train.updates=1", "--output", tmp_path / "run")
+    assert said.code == 0
+    assert said.out == ""
+    for word in ("300 training pairs", "40 validation questions", "parameters", "regard run"):
+        assert word in said.err
+
+
+def test_another_recipe_into_the_same_folder_is_refused(say: Say, toy: Path, model: Path) -> None:
+    before = (model / "recipe.yaml").read_text()
+    said = say("train", toy / "model.yaml", "model.encoder=32", "--output", model)
+    assert said.code == 1
+    for word in ("model.encoder differs", "--output", "--fresh"):
+        assert word in said.err
+    assert (model / "recipe.yaml").read_text() == before
+
+
+def test_fresh_starts_anew(say: Say, toy: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert say("train", toy / "toy.yaml", "train.updates=1", "--output", run).code == 0
+    (run / "left").touch()
+    other = ("train", toy / "toy.yaml", "train.updates=1", "model.encoder=8", "--output", run)
+    assert say(*other).code == 1
+    assert say(*other, "--fresh").code == 0
+    assert not (run / "left").exists()
+    assert yaml.safe_load((run / "recipe.yaml").read_text())["model"]["encoder"] == 8
+
+
+def test_fresh_deletes_nothing_but_a_run(say: Say, toy: Path, tmp_path: Path) -> None:
+    precious = tmp_path / "thesis.tex"
+    precious.touch()
+    said = say("train", toy / "toy.yaml", "--output", tmp_path, "--fresh")
+    assert said.code == 1
+    assert "--fresh deletes an earlier run only" in said.err
+    assert precious.exists()
+
+
+def test_fresh_with_a_mistake_deletes_nothing(say: Say, toy: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert say("train", toy / "toy.yaml", "train.updates=1", "--output", run).code == 0
+    missing = saved(tmp_path / "bad.yaml", recipe_of(toy, data__train=str(toy / "trian.tsv")))
+    assert say("train", missing, "--output", run, "--fresh").code == 1
+    assert (run / "model.safetensors").exists()
+
+
+def test_a_mistake_leaves_no_folder(say: Say, toy: Path, tmp_path: Path) -> None:
+    missing = saved(tmp_path / "bad.yaml", recipe_of(toy, data__valid=str(toy / "vaild.tsv")))
+    assert say("train", missing, "--output", tmp_path / "run").code == 1
+    assert not (tmp_path / "run").exists()
