@@ -53,7 +53,7 @@ def evaluate(
     console.print(_scores(found))
     console.print(_by_length(found))
     for name, test in tests.items():
-        console.print(_verdict(name, test, model, str(against)))
+        console.print(_verdict(name, test, model, str(against)), soft_wrap=True, markup=False)
 
 
 def _evaluated(

@@ -11,7 +11,7 @@ from typing import Any
 import regard
 from regard.search import Average, Gnmt, Penalty, Raw
 from regard.tasks.decode import Decode, Sampling
-from regard.tasks.translator import Output
+from regard.tasks.output import Output
 
 PENALTIES: dict[str, type[Penalty]] = {"gnmt": Gnmt, "average": Average, "none": Raw}
 
@@ -48,7 +48,8 @@ def run(
         seed=1 if seed is None else seed,
     )
     # Somebody who types waits for each answer; files and pipes are read ahead.
-    chunk = 1 if not texts and not input and sys.stdin.isatty() else 16 * batch
+    typed = not texts and not input and sys.stdin.isatty()
+    chunk = 1 if typed else max(16 * batch, 1)
     for output in translator.stream(
         texts or _lines(input),
         chunk=chunk,

@@ -62,6 +62,10 @@ class Ensemble:
             raise ValueError("an ensemble: wanted one model or more, got none")
         self.scorers = scorers
 
+    def prepare(self, *inputs: Any) -> tuple[Any, ...]:
+        """What each model makes of the inputs, for models that read the same ones."""
+        return tuple(scorer.prepare(*inputs) for scorer in self.scorers)  # type: ignore[attr-defined]
+
     def start(self, source: tuple[Any, ...]) -> State:
         return tuple(s.start(own) for s, own in zip(self.scorers, source, strict=True))
 

@@ -2,9 +2,10 @@
 
 from regard.tasks.base import Learning, Task, Trained
 from regard.tasks.decode import Decode, Sampling
+from regard.tasks.output import Output
 from regard.tasks.text import TextData
 from regard.tasks.translate import Translate
-from regard.tasks.translator import Output, Translator
+from regard.tasks.translator import Translator
 
 __all__ = [
     "Decode",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -17,48 +17,12 @@ from regard.data import Pairs, Tokenizer, as_pairs
 from regard.look.seen import Seen
 from regard.look.watch import watch
 from regard.model import Seq2Seq
-from regard.search import Hypothesis, Trace
+from regard.search import Ensemble, Hypothesis, Trace
 from regard.tasks.base import Trained
 from regard.tasks.decode import Decode, Sampling, forced
 from regard.tasks.evaluate import Evaluation, evaluate
+from regard.tasks.output import Output
 from regard.tasks.text import questions, source_batch, text_batch
-
-
-@dataclass(frozen=True)
-class Output:
-    """What the model says to one input."""
-
-    source: str
-    text: str
-    tokens: list[str]
-    log_prob: float
-    score: float
-    complete: bool = True
-    """False where the length limit ended it."""
-    unknown: list[str] = field(default_factory=list)
-    """Parts of the input that the model has no symbol for."""
-    seen: Seen | None = None
-    others: list[Output] = field(default_factory=list)
-    """The rest of the n-best list."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        plain: dict[str, Any] = {
-            "source": self.source,
-            "text": self.text,
-            "tokens": self.tokens,
-            "log_prob": self.log_prob,
-            "score": self.score,
-            "complete": self.complete,
-        }
-        if self.unknown:
-            plain["unknown"] = self.unknown
-        if self.seen is not None:
-            plain["source_tokens"] = self.seen.source
-            plain["alignment"] = self.seen.alignment.round(4).tolist()
-        if self.others:
-            plain["others"] = [other.as_dict() for other in self.others]
-        return plain
 
 
 class Translator(Trained):
@@ -79,6 +43,24 @@ class Translator(Trained):
         self.decode, self.metrics, self.several = decode, metrics, several
         self.card = card or {}
         self.longest = _positions(model)
+        self.scorer: Any = model
+
+    def joined(self, others: Sequence[Translator]) -> Translator:
+        """This model and others, of whatever architecture, in one search: their mean decides."""
+        for other in others:
+            for side in ("source", "target"):
+                own, theirs = vars(self)[side], vars(other)[side]
+                if own.fingerprint != theirs.fingerprint:
+                    raise ValueError(
+                        f"an ensemble: wanted models with the same {side} tokenizer, got "
+                        f"{own.size} and {theirs.size} symbols that differ; train them on the "
+                        "same data with the same tokenizer"
+                    )
+        together = copy.copy(self)
+        together.scorer = Ensemble([self.model, *(other.model for other in others)])
+        reach = [each.longest for each in (self, *others) if each.longest is not None]
+        together.longest = min(reach, default=None)
+        return together
 
     def run(
         self,
@@ -167,7 +149,7 @@ class Translator(Trained):
         """Every fork that the beam considered for one text."""
         trace = Trace()
         source, mask = self._placed(*source_batch(self.source.encode([text])))
-        known = self.model.prepare(source, mask)
+        known = self.scorer.prepare(source, mask)
         self.decode.search(self.model, known, mask, trace=trace, most=self._most)
         return trace
 
@@ -202,9 +184,9 @@ class Translator(Trained):
             start = self._placed(forced(self.target.encode([prefix]) * len(rows)))[0]
         if sampling is not None:
             return decode.draw(
-                self.model, known, mask, texts, sampling, prefix=start, most=self._most
+                self.scorer, known, mask, texts, sampling, prefix=start, most=self._most
             )
-        return decode.search(self.model, known, mask, prefix=start, most=self._most)
+        return decode.search(self.scorer, known, mask, prefix=start, most=self._most)
 
     @torch.inference_mode()
     def _seen(self, rows: list[list[int]], answers: list[list[int]]) -> Sequence[Seen | None]:

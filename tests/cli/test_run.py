@@ -32,9 +32,10 @@ def test_files_and_pipes_come_back_in_order(
 
 
 def test_options_may_stand_between_texts(say: Say, model: Path) -> None:
-    assert say("run", model, "abc", "--beam", 1, "cab").out == say(
-        "run", model, "--beam", 1, "abc", "cab"
-    ).out
+    assert (
+        say("run", model, "abc", "--beam", 1, "cab").out
+        == say("run", model, "--beam", 1, "abc", "cab").out
+    )
 
 
 def test_a_wider_beam_is_never_worse(say: Say, model: Path) -> None:
@@ -141,9 +142,7 @@ def test_unknown_characters_are_reported(say: Say, model: Path) -> None:
     assert json.loads(say("run", model, "axbz", "--json").out)["unknown"] == ["x", "z"]
 
 
-def test_an_empty_line_stays_empty(
-    say: Say, model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_empty_line_stays_empty(say: Say, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("abc\n\n\ncab\n"))
     said = say("run", model)
     assert said.code == 0

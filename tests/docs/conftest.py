@@ -20,6 +20,8 @@ data:
 model: {is: systems.bahdanau, embedding: 8, encoder: 8, decoder: 12, attention: 8, readout: 8}
 train: {updates: 6, tokens: 400, log_every: 2, tensorboard: false}
 metrics: [per, exact]
+decode: {extra: 4}
+validate_with: {beam: 1, extra: 0}
 """
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -30,13 +32,13 @@ def spoken(word: str) -> str:
 
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pairs in tables and in parallel files; a model in demo/model and its twin in demo/other."""
+    """Pairs in tables and in parallel files; one tiny model under every name that pages use."""
     folder = tmp_path_factory.mktemp("workshop")
     chance = random.Random(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("REGARD_CACHE", str(folder / "cache"))
-        for part, size in {"train": 120, "valid": 12, "words": 40}.items():
+        for part, size in {"train": 120, "valid": 12, "words": 40, "pairs": 40}.items():
             words = ["".join(chance.choices(LETTERS, k=chance.randint(2, 6))) for _ in range(size)]
             pairs = [(word, spoken(word)) for word in words]
             Path(f"{part}.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
@@ -44,7 +46,8 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
             Path(f"{part}.de").write_text("".join(f"{b}\n" for _, b in pairs))
         Path("demo.yaml").write_text(RECIPE)
         assert main(["train", "demo.yaml", "--output", "demo/model", "--quiet"]) == 0
-        shutil.copytree("demo/model", "demo/other")
+        for twin in ("demo/other", "runs/pronounce_demo"):
+            shutil.copytree("demo/model", twin)
     return folder
 
 

@@ -20,7 +20,13 @@ SMALL = {
     "start.md": ["model.dim=16", "model.hidden=16", "model.layers=1", "data.source.size=60"],
     "design.md": ["model.dim=8"],
 }
-SHORT = ["train.epochs=null", "train.updates=1", "train.tensorboard=false"]
+SHORT = [
+    "train.epochs=null",
+    "train.updates=1",
+    "train.tensorboard=false",
+    "decode={beam: 2, ratio: 1, extra: 0}",
+    "validate_with={beam: 1, ratio: 1, extra: 0}",
+]
 
 
 def name(page: Path) -> str:
