@@ -13,8 +13,11 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "load"]
 
 
-def load(folder: str | Path) -> Trained:
-    """Read a trained model from its folder; nothing in the folder is ever executed."""
+def load(folder: str | Path, *, trust: tuple[str, ...] = ()) -> Trained:
+    """Read a trained model from its folder; nothing in the folder is ever executed.
+
+    A model built from parts of your own names their package: `trust` says which may be imported.
+    """
     from regard.tasks.folder import load as load_task  # torch is slow to import; wait until needed
 
-    return load_task(folder)
+    return load_task(folder, trust=trust)

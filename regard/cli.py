@@ -179,6 +179,18 @@ def _asking(word: argparse.ArgumentParser) -> None:
     )
 
 
+def _together(word: argparse.ArgumentParser) -> None:
+    word.add_argument(
+        "--with",
+        dest="others",
+        action="append",
+        default=[],
+        metavar="OTHER",
+        help="decode together with another model's folder, of any architecture on the same "
+        "tokenizers; may be given several times",
+    )
+
+
 def _run(word: argparse.ArgumentParser) -> None:
     word.add_argument("model", help="a model's folder")
     word.add_argument(
@@ -189,6 +201,7 @@ def _run(word: argparse.ArgumentParser) -> None:
         help="what to answer (default: the lines of standard input)",
     )
     word.add_argument("--input", metavar="FILE", help="answer the lines of a file")
+    _together(word)
     _asking(word)
     word.add_argument(
         "--nbest",
@@ -258,6 +271,7 @@ def _evaluate(word: argparse.ArgumentParser) -> None:
         help="such as bleu,bleu_tok,chrf,ter,exact,accuracy,wer,cer,per (default: "
         "those of the model's recipe)",
     )
+    _together(word)
     _asking(word)
     word.add_argument("--most", type=int, metavar="N", help="only the first N questions")
     word.add_argument("--outputs", metavar="FILE", help="write source, output, references as TSV")

@@ -21,8 +21,7 @@ def demo(words: list[str], output: str) -> None:
     console.rule("1. learning letters to sounds from the CMU pronouncing dictionary")
     train("pronounce_demo", [], model, fresh=False, quiet=False)
     console.rule("2. words that it never saw")
-    scores: dict[str, Any] = {"metrics": None, "beam": None, "penalty": None, "most": 2000}
-    evaluate(model, ["test"], against=None, outputs=None, plot=None, json=False, **scores)
+    _evaluate(model)
     console.rule("3. pronouncing")
     translator: Any = regard.load(model)
     for answer in translator.run([word.lower() for word in words or WORDS], look=True):
@@ -36,4 +35,20 @@ def demo(words: list[str], output: str) -> None:
         "regard recipes                                what else can be trained\n"
         "regard train my.yaml                          your own pairs: see docs/start.md",
         soft_wrap=True,
+    )
+
+
+def _evaluate(model: str) -> None:
+    evaluate(
+        model,
+        ["test"],
+        against=None,
+        others=[],
+        metrics=None,
+        beam=None,
+        penalty=None,
+        most=2000,
+        outputs=None,
+        plot=None,
+        json=False,
     )

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 import regard
-from regard.commands.run import asked
+from regard.commands.run import asked, together
 from regard.config import OWN
 from regard.data import Pairs, as_pairs
 from regard.metrics import Comparison, plot_by_length
@@ -24,6 +24,7 @@ def evaluate(
     model: str,
     data: list[str],
     against: str | None,
+    others: list[str],
     metrics: str | None,
     beam: int | None,
     penalty: str | None,
@@ -33,13 +34,13 @@ def evaluate(
     json: bool,
 ) -> None:
     """Score a model on pairs, alone or against another."""
-    models = [regard.load(folder) for folder in (model, against) if folder]
+    models = [together(model, others)] + ([regard.load(against)] if against else [])
     pairs = _pairs(model, data)
     names = [name.strip() for name in metrics.split(",")] if metrics else None
     if most is not None and most < 1:
         raise ValueError(f"--most: wanted 1 question or more, got {most}")
-    found, *others = (_evaluated(each, pairs, names, beam, penalty, most) for each in models)
-    other = others[0] if others else None
+    found, *rest = (_evaluated(each, pairs, names, beam, penalty, most) for each in models)
+    other = rest[0] if rest else None
     tests = found.against(other) if other else {}
     if outputs:
         _write(found, Path(outputs))

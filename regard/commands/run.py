@@ -20,6 +20,7 @@ def run(
     model: str,
     texts: list[str],
     input: str | None,  # noqa: A002
+    others: list[str],
     beam: int | None,
     penalty: str | None,
     nbest: int,
@@ -39,7 +40,7 @@ def run(
     drawn = [option for option, value in asked_for.items() if value is not None]
     if drawn and not sample:
         raise ValueError(f"{drawn[0]}: is for drawing at random; add --sample")
-    translator: Any = regard.load(model)
+    translator = together(model, others)
     how = asked(translator.decode, beam=beam, penalty=penalty, nbest=nbest, sampled=sample)
     sampling = Sampling(
         temperature=1.0 if temperature is None else temperature,
@@ -60,6 +61,12 @@ def run(
         sampling=sampling if sample else None,
     ):
         _print(output, as_json=json, every=nbest > 1)
+
+
+def together(model: str, others: list[str]) -> Any:
+    """A model, or an ensemble of it and others."""
+    first: Any = regard.load(model)
+    return first.joined([regard.load(other) for other in others]) if others else first
 
 
 def asked(

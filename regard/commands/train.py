@@ -120,10 +120,10 @@ def _tell(view: View, facts: dict[str, Any]) -> None:
         f"questions; {facts['source_symbols']:,} source and {facts['target_symbols']:,} "
         "target symbols"
     )
-    for reason, row in corpus["skipped"].items():
-        view.say(
-            f"{row['count']:,} left out: {reason} ({', '.join(row['examples'])})", style="yellow"
-        )
+    for part, skipped in (("", corpus["skipped"]), ("of validation ", facts["valid_skipped"])):
+        for reason, row in skipped.items():
+            examples = ", ".join(row["examples"])
+            view.say(f"{row['count']:,} {part}left out: {reason} ({examples})", style="yellow")
     for side in ("source", "target"):
         unknown, tokens = corpus[f"{side}_unknown"], corpus[f"{side}_tokens"]
         if unknown:

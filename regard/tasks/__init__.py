@@ -1,6 +1,6 @@
 """Tasks: what a user does."""
 
-from regard.tasks.base import Learning, Task, Trained
+from regard.tasks.base import Task, Trained
 from regard.tasks.decode import Decode, Sampling
 from regard.tasks.output import Output
 from regard.tasks.text import TextData
@@ -9,7 +9,6 @@ from regard.tasks.translator import Translator
 
 __all__ = [
     "Decode",
-    "Learning",
     "Output",
     "Sampling",
     "Task",

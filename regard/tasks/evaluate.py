@@ -114,7 +114,7 @@ def evaluate(
         scores[name] = Score(
             metric, metric.statistics(outputs, references), metric.signature(references)
         )
-    if perplexity:
+    if perplexity and model.scorer is model.model:  # an ensemble has no likelihood of its own yet
         scores["perplexity"] = _perplexity(model, asked)
     lengths = [len(row) for row in model.source.encode(sources)]
     return Evaluation(sources, outputs, references, lengths, scores)

@@ -7,20 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from regard.config import Later
-from regard.data import Batches, Corpus, Report, Tokenizer
+from regard.data import Batches, Corpus, DataError, Report, Tokenizer
 from regard.losses import Total, likelihood
 from regard.metrics import named
 from regard.model import Seq2Seq
 from regard.tasks import folder as model_folder
-from regard.tasks.base import Learning, Sample, Task, Validation
+from regard.tasks.base import Task
 from regard.tasks.decode import Decode
 from regard.tasks.evaluate import evaluate
 from regard.tasks.text import Question, TextBatch, TextData, evenly, questions, text_batch
 from regard.tasks.translator import Translator
 from regard.train.fit import Fit
+from regard.train.learning import Learning, Sample, Validation
 
 
 class Translate(Task):
@@ -61,7 +63,14 @@ class Translate(Task):
         corpus = self.data.corpus(source, target, progress=progress)
         report = Report()
         valid = questions(self.data.valid, several=self.data.several, report=report)
-        return TranslateLearning(self, source, target, corpus, evenly(valid, self.data.most))
+        if not valid:
+            raise DataError(
+                f"{self.data.valid.settings['is']}: the validation part is empty. Remedy: "
+                "check data.valid; a part of the training data that is set aside will do."
+            )
+        return TranslateLearning(
+            self, source, target, corpus, evenly(valid, self.data.most), report
+        )
 
     def restore(self, folder: Path) -> Translator:
         """Build the model of a folder and fill in its weights."""
@@ -90,11 +99,13 @@ class TranslateLearning(Learning):
         target: Tokenizer,
         corpus: Corpus,
         valid: list[Question],
+        left_out: Report,
     ) -> None:
         self.task, self.source, self.target = task, source, target
         self.corpus, self.valid = corpus, valid
-        self.model = self.blank()
         fit = task.train
+        torch.manual_seed(fit.seed)  # the first weights are a function of the recipe, too
+        self.model = self.blank()
         self.batches = Batches(
             corpus.source_lengths,
             corpus.target_lengths,
@@ -105,6 +116,7 @@ class TranslateLearning(Learning):
         self.facts = {
             "train": corpus.meta,
             "valid_questions": len(valid),
+            "valid_skipped": left_out.as_dict(),
             "source_symbols": source.size,
             "target_symbols": target.size,
         }

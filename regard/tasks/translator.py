@@ -150,7 +150,7 @@ class Translator(Trained):
         trace = Trace()
         source, mask = self._placed(*source_batch(self.source.encode([text])))
         known = self.scorer.prepare(source, mask)
-        self.decode.search(self.model, known, mask, trace=trace, most=self._most)
+        self.decode.search(self.scorer, known, mask, trace=trace, most=self._most)
         return trace
 
     def _answer(
@@ -178,7 +178,7 @@ class Translator(Trained):
         prefix: str,
     ) -> list[list[Hypothesis]]:
         source, mask = self._placed(*source_batch(rows))
-        known = self.model.prepare(source, mask)
+        known = self.scorer.prepare(source, mask)
         start = None
         if prefix:
             start = self._placed(forced(self.target.encode([prefix]) * len(rows)))[0]

@@ -39,6 +39,8 @@ def save(folder: Path, update: int, checkpoint: Checkpoint) -> Path:
         sync(part)
         part.replace(final)
         sync(folder)
+        for older in set(folder.glob(f"step-{update:08d}-*.safetensors")) - {final}:
+            older.unlink()  # the same update, before the run was marked as finished
     except (OSError, SafetensorError) as error:
         part.unlink(missing_ok=True)
         last = newest(folder)

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from regard import tree
 from regard.config import Later
 from regard.losses import Total
-from regard.tasks.base import Learning, Validation
 from regard.train.engine import Precision, Strategy, make_fabric, put_weights, whole
 from regard.train.keep import DivergedError, Keeper
+from regard.train.learning import Learning, Validation
 from regard.train.log import Log, Logger, NoLog
 from regard.train.optim import InverseSqrt, Schedule, make_optimizer
 from regard.train.preflight import preflight
@@ -61,12 +61,27 @@ class Fit:
         tensorboard: bool = True,
     ) -> None:
         limits = {"epochs": epochs, "updates": updates, "minutes": minutes}
-        named = [name for name, limit in limits.items() if limit]
+        named = [name for name, limit in limits.items() if limit is not None]
         if len(named) != 1:
             raise ValueError(
                 "wanted one of epochs, updates or minutes to say how long to train, "
                 f"got {' and '.join(named) or 'none'}"
             )
+        positive = {
+            **limits,
+            "tokens": tokens,
+            "sentences": sentences,
+            "accumulate": accumulate,
+            "validate_every": validate_every,
+            "checkpoint_every": checkpoint_every,
+            "log_every": log_every,
+            "patience": patience,
+            "average": average,
+            "devices": devices,
+        }
+        for name, number in positive.items():
+            if number is not None and number <= 0:
+                raise ValueError(f"{name}: wanted a number above 0, got {number}")
         self.epochs, self.updates, self.minutes = epochs, updates, minutes
         self.tokens, self.sentences, self.accumulate = tokens, sentences, accumulate
         self.optimizer = optimizer or Later(torch.optim.AdamW, {"lr": 1e-3}, "train.optimizer")
@@ -142,9 +157,10 @@ class Loop:
     def run(self) -> None:
         """Update after update."""
         now, settings = self.state, self.settings
-        if now.finished:
+        if now.finished and self._planned() in (None, now.total):
             self.view.say("this run is finished already; nothing to train")
             return
+        now.finished = False
         self._plan()
         self.view.start(now.total, now.update)
         while now.update < now.total and not self._must_stop():
@@ -163,7 +179,7 @@ class Loop:
     def _update(self) -> Pulse:
         """One step of the optimizer on `accumulate` batches."""
         now, settings = self.state, self.settings
-        group = self._next_batches()
+        epoch, group = now.epoch, self._next_batches()
         count = sum(self.learning.count(indices) for indices in group)
         torch.manual_seed(mixed(settings.seed, now.update, self.fabric.global_rank))
         factor = settings.schedule.factor(now.update + 1, now.total, now.goals)
@@ -182,14 +198,16 @@ class Loop:
                 )
             )
         )
-        if not (math.isfinite(loss) and math.isfinite(gradient)):
+        # With 16 bits a gradient may overflow now and then: the scaler skips that step.
+        scaled = settings.precision == "16-mixed"
+        if not (math.isfinite(loss) and (scaled or math.isfinite(gradient))):
             raise self.keeper.diverged(loss, gradient, now.update + 1)
         self.optimizer.step()
         self.optimizer.zero_grad()
         now.update += 1
         self.keeper.follow(now.update)
         self.tokens += count
-        return Pulse(now.update, now.epoch, loss, self.rates[0] * factor, gradient)
+        return Pulse(now.update, epoch, loss, self.rates[0] * factor, gradient)
 
     def _backward(self, indices: np.ndarray, count: int, *, last: bool = True) -> Tensor:
         """The gradient of this process' rows; the strategies take the mean over the processes."""
@@ -218,18 +236,25 @@ class Loop:
         settings, now = self.settings, self.state
         flight = preflight(self.learning, self.batches, lambda indices: self._backward(indices, 1))
         self.wrapped.zero_grad(set_to_none=True)
-        if settings.minutes is None:
-            per_epoch = math.ceil(len(self.batches) / settings.accumulate)
-            now.total = settings.updates or (settings.epochs or 0) * per_epoch
+        planned = self._planned()
+        if planned is not None:
+            now.total = planned
         elif not now.total:
             # Fixed once and kept in the checkpoints: a resumed run has the same schedule. A tenth
             # is for the optimizer, the logs and validation, which were not measured.
-            left = settings.minutes * 60 - self._seconds()
+            left = (settings.minutes or 0) * 60 - self._seconds()
             possible = 0.9 * left / (flight.seconds * settings.accumulate)
             now.total = int(self.fabric.broadcast(max(1, int(possible))))
         for line in flight.lines(now.total, settings.accumulate):
             self.view.say(line)
         self.clock, self.tokens = time.perf_counter(), 0
+
+    def _planned(self) -> int | None:
+        """The number of updates that the recipe asks for; None where it gives minutes."""
+        if self.settings.minutes is not None:
+            return None
+        per_epoch = math.ceil(len(self.batches) / self.settings.accumulate)
+        return self.settings.updates or (self.settings.epochs or 0) * per_epoch
 
     def _tell(self, pulse: Pulse) -> None:
         """Log and show the latest update."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from regard.tasks.base import Learning
+from regard.train.learning import Learning
 
 
 class Preflight(NamedTuple):

@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from regard.tasks.base import Validation
+from regard.train.learning import Validation
 
 
 class Pulse(NamedTuple):

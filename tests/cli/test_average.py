@@ -17,15 +17,15 @@ def test_the_mean_of_two(say: Say, model: Path, tmp_path: Path, which: str) -> N
     assert str(tmp_path / "mean") in said.out
     found = load_file(tmp_path / "mean" / "model.safetensors")
     by_update = {path.name[:13]: load_file(path) for path in (model / "checkpoints").iterdir()}
-    assert set(by_update) == {"step-00000030", "step-00000060"}
+    assert set(by_update) == {"step-00000040", "step-00000080"}
     for name, tensor in found.items():
         both = [each[f"model/{name}"].double() for each in by_update.values()]
         assert torch.equal(tensor, ((both[0] + both[1]) / 2).float())
     translator: Any = regard.load(tmp_path / "mean")
     assert len(translator.run(["abc"])) == 1
     card = json.loads((tmp_path / "mean" / "card.json").read_text())
-    assert "30" in card["weights"]
-    assert "60" in card["weights"]
+    assert "40" in card["weights"]
+    assert "80" in card["weights"]
     assert "validation" not in card
 
 

@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import torch
 import yaml
 
 from cli.conftest import Say, recipe_of, saved
@@ -28,7 +29,7 @@ def test_the_recipe_is_saved_with_its_defaults(model: Path) -> None:
 
 def test_the_card_says_what_is_known(model: Path) -> None:
     card = json.loads((model / "card.json").read_text())
-    assert card["updates"] == 60
+    assert card["updates"] == 80
     assert card["data"]["train"]["pairs"] == 300
     assert card["about"] == "Letters backwards."
     assert card["asked"] == {"exact": "at least 50"}
@@ -51,7 +52,7 @@ def test_the_logs_are_json_lines(model: Path) -> None:
     timing = [json.loads(line) for line in (model / "timing.jsonl").read_text().splitlines()]
     losses = [line["loss"] for line in log if "loss" in line]
     assert losses[-1] < losses[0]
-    assert [line["update"] for line in log if "valid/exact" in line] == [30, 60]
+    assert [line["update"] for line in log if "valid/exact" in line] == [40, 80]
     assert not any("seconds" in line for line in log)
     assert all("seconds" in line for line in timing)
 
@@ -76,6 +77,18 @@ def test_changes_apply_wherever_they_stand(say: Say, toy: Path, tmp_path: Path) 
     assert recipe["model"]["cell"] == "lstm"
     assert recipe["metrics"] == ["cer"]
     assert json.loads((tmp_path / "run" / "card.json").read_text())["updates"] == 1
+
+
+def test_the_recipe_alone_decides_the_weights(say: Say, toy: Path, tmp_path: Path) -> None:
+    def weights(run: str, seed: int) -> bytes:
+        torch.rand(1)  # whatever this process has drawn before
+        changes = ("train.updates=2", f"train.seed={seed}")
+        assert say("train", toy / "toy.yaml", *changes, "--output", tmp_path / run).code == 0
+        return (tmp_path / run / "model.safetensors").read_bytes()
+
+    first = weights("first", 1)
+    assert weights("again", 1) == first
+    assert weights("other", 2) != first
 
 
 def test_without_quiet_it_tells(say: Say, toy: Path, tmp_path: Path) -> None:

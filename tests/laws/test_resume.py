@@ -66,8 +66,9 @@ def ending(output: Path) -> tuple[bytes, dict[str, bytes], bytes]:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, float]:
     folder = tmp_path_factory.mktemp("whole")
     recipe = write_recipe(folder)
-    began = time.monotonic()
     run(recipe, folder / "out")
+    began = time.monotonic()  # the first run also imports everything
+    run(recipe, folder / "timed")
     return recipe, folder / "out", time.monotonic() - began
 
 
@@ -88,7 +89,7 @@ def test_killed_at_random_moments(
     for _ in range(5):
         process = fork.Process(target=child, args=(recipe, tmp_path / "out"))
         process.start()
-        process.join(timeout=chance.uniform(0.1, 0.8) * seconds)
+        process.join(timeout=chance.uniform(0.05, 0.5) * seconds)
         if process.is_alive():
             assert process.pid is not None
             os.kill(process.pid, signal.SIGKILL)
@@ -193,7 +194,7 @@ def test_divergence_names_the_last_good_checkpoint(tmp_path: Path) -> None:
         clip=None,
         checkpoint_every=1,
         validate_every=1000,
-        optimizer={"is": "torch.optim.SGD", "lr": 1e30},
+        optimizer={"is": "torch.optim.SGD", "lr": 1e38},
     )
     with pytest.raises(DivergedError, match=r"last good checkpoint is .*step-0000000\d.*lr"):
         run(path, tmp_path / "out")
