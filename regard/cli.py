@@ -273,7 +273,7 @@ def _evaluate(word: argparse.ArgumentParser) -> None:
     )
     _together(word)
     _asking(word)
-    word.add_argument("--most", type=int, metavar="N", help="only the first N questions")
+    word.add_argument("--most", type=int, metavar="N", help="only N questions, evenly spaced")
     word.add_argument("--outputs", metavar="FILE", help="write source, output, references as TSV")
     word.add_argument(
         "--plot",

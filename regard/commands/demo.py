@@ -47,7 +47,7 @@ def _evaluate(model: str) -> None:
         metrics=None,
         beam=None,
         penalty=None,
-        most=2000,
+        most=None,
         outputs=None,
         plot=None,
         json=False,

@@ -22,7 +22,7 @@ from regard.tasks.base import Trained
 from regard.tasks.decode import Decode, Sampling, forced
 from regard.tasks.evaluate import Evaluation, evaluate
 from regard.tasks.output import Output
-from regard.tasks.text import questions, source_batch, text_batch
+from regard.tasks.text import evenly, questions, source_batch, text_batch
 
 
 class Translator(Trained):
@@ -112,7 +112,8 @@ class Translator(Trained):
         most: int | None = None,
     ) -> Evaluation:
         """Score the model on pairs with confidence intervals."""
-        asked = questions(as_pairs(data), several=self.several)[:most]
+        asked = questions(as_pairs(data), several=self.several)
+        asked = asked if most is None else evenly(asked, most)
         return evaluate(self, asked, metrics=metrics or self.metrics, decode=decode)
 
     def look(self, text: str, *, answer: str | None = None) -> Seen:

@@ -165,7 +165,7 @@ class Loop:
         self.view.start(now.total, now.update)
         while now.update < now.total and not self._must_stop():
             pulse = self._update()
-            at_end = now.update == now.total
+            at_end = now.update == now.total or self._late()
             if at_end or now.update % settings.log_every == 0:
                 self._tell(pulse)
             every = settings.validate_every
@@ -295,16 +295,22 @@ class Loop:
         self.keeper.save(self.state)
 
     def _must_stop(self) -> bool:
+        """Whether it is time to end before the planned number of updates."""
         settings = self.settings
         if settings.patience is not None and self.state.waited() >= settings.patience:
             self.view.say(f"no better score for {settings.patience} validations: stopping")
             return True
-        if settings.minutes is None:
-            return False
-        late = bool(self.fabric.broadcast(self._seconds() > settings.minutes * 66))
-        if late:
+        if self._late():
             self.view.say("out of time before the planned number of updates: stopping")
-        return late
+            return True
+        return False
+
+    def _late(self) -> bool:
+        minutes = self.settings.minutes
+        if minutes is None:
+            return False
+        # A tenth more than planned: the machine has become slower since the preflight.
+        return bool(self.fabric.broadcast(self._seconds() > minutes * 66))
 
     def finish(self, card: dict[str, Any]) -> None:
         """Average the kept checkpoints, validate the result, write the model's folder."""

@@ -44,18 +44,18 @@ def preflight(
     batches: Sequence[np.ndarray],
     backward: Callable[[np.ndarray], object],
     *,
-    measured: int = 6,
+    measured: int = 8,
 ) -> Preflight:
-    """Time some batches spread over the epoch, the largest first (it also warms up)."""
+    """Time some batches spread over the epoch, after the largest has warmed everything up."""
     sizes = [learning.count(indices) for indices in batches]
     order = np.argsort(sizes, kind="stable")
-    chosen = [int(order[-1]), *order[np.linspace(0, len(order) - 1, measured).astype(int)].tolist()]
+    spread = order[np.linspace(0, len(order) - 1, measured).astype(int)].tolist()
     seconds = []
-    for index in chosen:
+    for index in [int(order[-1])] * 3 + spread:
         begin = time.perf_counter()
         backward(batches[index])
         seconds.append((time.perf_counter() - begin) / max(1, sizes[index]))
-    per_token = float(np.median(seconds[1:]))
+    per_token = float(np.median(seconds[3:]))
     trained = sum(p.numel() for p in learning.model.parameters() if p.requires_grad)
     return Preflight(
         trained,
