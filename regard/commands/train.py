@@ -14,6 +14,7 @@ from regard.config import RecipeError, complete
 from regard.tasks.base import Task
 from regard.tasks.folder import RECIPE, read_recipe, task_of
 from regard.train.checkpoint import write_text
+from regard.train.fit import fit
 from regard.train.view import View
 
 EXTENDABLE = {
@@ -49,7 +50,7 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
     _tell(view, learning.facts)
-    task.train.run(learning, folder, view=view, card={"recipe": path.stem})
+    fit(task.train, learning, folder, view=view, card={"recipe": path.stem})
     view.say(
         f"\nthe model is in {folder}; try\n  regard run {folder} TEXT\n"
         f"  regard look {folder} TEXT\n  regard evaluate {folder} valid"

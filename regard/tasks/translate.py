@@ -21,8 +21,8 @@ from regard.tasks.decode import Decode
 from regard.tasks.evaluate import evaluate
 from regard.tasks.text import Question, TextBatch, TextData, evenly, questions, text_batch
 from regard.tasks.translator import Translator
-from regard.train.fit import Fit
 from regard.train.learning import Learning, Sample, Validation
+from regard.train.settings import Fit
 
 
 class Translate(Task):

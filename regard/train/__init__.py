@@ -1,8 +1,10 @@
 """Training: one readable loop, and what it needs."""
 
-from regard.train.fit import DivergedError, Fit
+from regard.train.fit import fit
+from regard.train.keep import DivergedError
 from regard.train.learning import Learning
 from regard.train.optim import Constant, Cosine, InverseSqrt, Plateau, Schedule
+from regard.train.settings import Fit
 
 __all__ = [
     "Constant",
@@ -13,4 +15,5 @@ __all__ = [
     "Learning",
     "Plateau",
     "Schedule",
+    "fit",
 ]

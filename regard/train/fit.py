@@ -6,102 +6,34 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from regard import tree
-from regard.config import Later
 from regard.losses import Total
-from regard.train.engine import Precision, Strategy, make_fabric, put_weights, whole
-from regard.train.keep import DivergedError, Keeper
+from regard.train.engine import make_fabric, put_weights, whole
+from regard.train.keep import Keeper
 from regard.train.learning import Learning, Validation
 from regard.train.log import Log, Logger, NoLog
-from regard.train.optim import InverseSqrt, Schedule, make_optimizer
+from regard.train.optim import make_optimizer
 from regard.train.preflight import preflight
+from regard.train.settings import Fit
 from regard.train.view import Pulse, View
 
 
-class Fit:
-    """How a model is trained: for how long, with what, and what is kept.
-
-    One of `epochs`, `updates` and `minutes` says how long. An update takes `accumulate` batches of
-    at most `tokens` symbols a side. Validation comes every `validate_every` updates (none: at the
-    end of each epoch); training stops early after `patience` validations without a better one.
-    The final weights are the mean of the `average` best (or last) validated checkpoints, of their
-    moving averages if `ema` gives a decay.
-    """
-
-    def __init__(
-        self,
-        *,
-        epochs: int | None = None,
-        updates: int | None = None,
-        minutes: float | None = None,
-        tokens: int = 4096,
-        sentences: int | None = None,
-        accumulate: int = 1,
-        optimizer: Later[torch.optim.Optimizer] | None = None,
-        schedule: Schedule | None = None,
-        clip: float | None = 1.0,
-        validate_every: int | None = None,
-        checkpoint_every: int = 1000,
-        log_every: int = 20,
-        patience: int | None = None,
-        average: int = 1,
-        average_of: Literal["best", "last"] = "best",
-        ema: float | None = None,
-        seed: int = 1,
-        device: str = "auto",
-        devices: int = 1,
-        strategy: Strategy = "auto",
-        precision: Precision = "32-true",
-        tensorboard: bool = True,
-    ) -> None:
-        limits = {"epochs": epochs, "updates": updates, "minutes": minutes}
-        named = [name for name, limit in limits.items() if limit is not None]
-        if len(named) != 1:
-            raise ValueError(
-                "wanted one of epochs, updates or minutes to say how long to train, "
-                f"got {' and '.join(named) or 'none'}"
-            )
-        positive = {
-            **limits,
-            "tokens": tokens,
-            "sentences": sentences,
-            "accumulate": accumulate,
-            "validate_every": validate_every,
-            "checkpoint_every": checkpoint_every,
-            "log_every": log_every,
-            "patience": patience,
-            "average": average,
-            "devices": devices,
-        }
-        for name, number in positive.items():
-            if number is not None and number <= 0:
-                raise ValueError(f"{name}: wanted a number above 0, got {number}")
-        self.epochs, self.updates, self.minutes = epochs, updates, minutes
-        self.tokens, self.sentences, self.accumulate = tokens, sentences, accumulate
-        self.optimizer = optimizer or Later(torch.optim.AdamW, {"lr": 1e-3}, "train.optimizer")
-        self.schedule = schedule or InverseSqrt(warmup=400)
-        self.clip, self.patience, self.ema, self.seed = clip, patience, ema, seed
-        self.validate_every, self.checkpoint_every = validate_every, checkpoint_every
-        self.log_every, self.tensorboard = log_every, tensorboard
-        self.average, self.average_of = average, average_of
-        self.device, self.devices = device, devices
-        self.strategy: Strategy = strategy
-        self.precision: Precision = precision
-
-    def run(self, learning: Learning, folder: Path, *, view: View, card: dict[str, Any]) -> None:
-        """Train until the end, from wherever the folder says that the run stands."""
-        loop = Loop(self, learning, folder, view)
-        try:
-            loop.run()
-            loop.finish(card)
-        finally:
-            loop.close()
+def fit(
+    settings: Fit, learning: Learning, folder: Path, *, view: View, card: dict[str, Any]
+) -> None:
+    """Train until the end, from wherever the folder says that the run stands."""
+    loop = Loop(settings, learning, folder, view)
+    try:
+        loop.run()
+        loop.finish(card)
+    finally:
+        loop.close()
 
 
 class Objective(nn.Module):
@@ -345,6 +277,3 @@ class Loop:
 def mixed(*numbers: int) -> int:
     """One seed from several numbers."""
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> 1)
-
-
-__all__ = ["DivergedError", "Fit", "Loop"]

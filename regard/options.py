@@ -1,0 +1,187 @@
+"""The options of every word of the command line."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def train(word: argparse.ArgumentParser) -> None:
+    """The options of `regard train`."""
+    word.add_argument("recipe", help="a YAML file, or the name of a recipe that comes along")
+    word.add_argument(
+        "changes",
+        nargs="*",
+        default=[],
+        metavar="key=value",
+        help="change the recipe, such as train.updates=500 model.dropout=0.1",
+    )
+    word.add_argument("--output", metavar="DIR", help="where the model goes (default: runs/NAME)")
+    word.add_argument(
+        "--fresh", action="store_true", help="delete what an earlier run left in the output folder"
+    )
+    word.add_argument("--quiet", action="store_true", help="say nothing but errors")
+
+
+def asking(word: argparse.ArgumentParser) -> None:
+    """How to decode."""
+    word.add_argument(
+        "--beam",
+        type=int,
+        metavar="N",
+        help="width of the beam; 1 is greedy (default: as in the model's recipe)",
+    )
+    word.add_argument(
+        "--penalty",
+        choices=["gnmt", "average", "none"],
+        help="length penalty of the beam (default: as in the model's recipe)",
+    )
+
+
+def together(word: argparse.ArgumentParser) -> None:
+    """Which other models decide too."""
+    word.add_argument(
+        "--with",
+        dest="others",
+        action="append",
+        default=[],
+        metavar="OTHER",
+        help="decode together with another model's folder, of any architecture on the same "
+        "tokenizers; may be given several times",
+    )
+
+
+def run(word: argparse.ArgumentParser) -> None:
+    """The options of `regard run`."""
+    word.add_argument("model", help="a model's folder")
+    word.add_argument(
+        "texts",
+        nargs="*",
+        default=[],
+        metavar="TEXT",
+        help="what to answer (default: the lines of standard input)",
+    )
+    word.add_argument("--input", metavar="FILE", help="answer the lines of a file")
+    together(word)
+    asking(word)
+    word.add_argument(
+        "--nbest",
+        type=int,
+        default=1,
+        metavar="N",
+        help="answers to give to each text, best first (default: 1)",
+    )
+    word.add_argument("--sample", action="store_true", help="draw answers at random")
+    word.add_argument(
+        "--temperature",
+        type=float,
+        metavar="T",
+        help="with --sample: below 1 is bolder, above 1 wilder (default: 1)",
+    )
+    word.add_argument(
+        "--top-k",
+        type=int,
+        metavar="K",
+        help="with --sample: draw among the K likeliest symbols only",
+    )
+    word.add_argument(
+        "--top-p",
+        type=float,
+        metavar="P",
+        help="with --sample: draw among the likeliest symbols that make up the "
+        "share P of the probability",
+    )
+    word.add_argument(
+        "--seed",
+        type=int,
+        metavar="S",
+        help="with --sample: another seed, another draw (default: 1)",
+    )
+    word.add_argument("--prefix", default="", metavar="TEXT", help="how every answer must begin")
+    word.add_argument(
+        "--json",
+        action="store_true",
+        help="one JSON object a line: text, scores, tokens, alignment",
+    )
+    word.add_argument(
+        "--batch",
+        type=int,
+        default=64,
+        metavar="N",
+        help="texts that are decoded together (default: 64)",
+    )
+
+
+def evaluate(word: argparse.ArgumentParser) -> None:
+    """The options of `regard evaluate`."""
+    word.add_argument("model", help="a model's folder")
+    word.add_argument(
+        "data",
+        nargs="+",
+        metavar="DATA",
+        help="valid or test (the recipe's own part), one file of pairs (.tsv, .csv, "
+        ".jsonl), or two parallel text files",
+    )
+    word.add_argument(
+        "--against",
+        metavar="OTHER",
+        help="another model's folder: a paired bootstrap test names the winner",
+    )
+    word.add_argument(
+        "--metrics",
+        metavar="A,B",
+        help="such as bleu,bleu_tok,chrf,ter,exact,accuracy,wer,cer,per (default: "
+        "those of the model's recipe)",
+    )
+    together(word)
+    asking(word)
+    word.add_argument("--most", type=int, metavar="N", help="only N questions, evenly spaced")
+    word.add_argument("--outputs", metavar="FILE", help="write source, output, references as TSV")
+    word.add_argument(
+        "--plot",
+        metavar="FILE",
+        help="draw the first metric by length of the source (.png, .svg, .pdf)",
+    )
+    word.add_argument("--json", action="store_true", help="print the scores as JSON")
+
+
+def look(word: argparse.ArgumentParser) -> None:
+    """The options of `regard look`."""
+    word.add_argument("model", help="a model's folder")
+    word.add_argument("text", help="what to answer")
+    word.add_argument(
+        "--answer", metavar="TEXT", help="look at this answer instead of the model's own"
+    )
+    word.add_argument(
+        "--output", metavar="FILE", help="a .png, .svg or .pdf file (default: look.png)"
+    )
+    word.add_argument(
+        "--heads", action="store_true", help="all layers and heads instead of one matrix"
+    )
+    word.add_argument("--dark", action="store_true", help="light on dark")
+
+
+def recipes(word: argparse.ArgumentParser) -> None:
+    """The options of `regard recipes`."""
+    word.add_argument("name", nargs="?", help="print this recipe instead of the list")
+
+
+def demo(word: argparse.ArgumentParser) -> None:
+    """The options of `regard demo`."""
+    word.add_argument("words", nargs="*", default=[], metavar="WORD", help="words to pronounce")
+    word.add_argument(
+        "--output", default="demo", metavar="DIR", help="where everything goes (default: demo)"
+    )
+
+
+def average(word: argparse.ArgumentParser) -> None:
+    """The options of `regard average`."""
+    word.add_argument("run", help="the output folder of regard train")
+    which = word.add_mutually_exclusive_group(required=True)
+    which.add_argument("--last", type=int, metavar="N", help="the N newest checkpoints")
+    which.add_argument(
+        "--best",
+        type=int,
+        metavar="N",
+        help="the N best kept checkpoints (train.average says how many are kept)",
+    )
+    word.add_argument("--output", required=True, metavar="DIR", help="where the new model goes")
