@@ -26,7 +26,8 @@ def demo(words: list[str], output: str) -> None:
     translator: Any = regard.load(model)
     for answer in translator.run([word.lower() for word in words or WORDS], look=True):
         picture = answer.seen.save(folder / f"{answer.source}.png")
-        console.print(f"{answer.source:>14}  {answer.text:<40} where it looked: {picture}")
+        line = f"{answer.source:>14}  {answer.text:<40} where it looked: {picture}"
+        console.print(line, soft_wrap=True, markup=False)
     console.rule("next")
     console.print(
         f"regard run {model} your words here       pronounce anything\n"
