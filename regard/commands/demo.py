@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +31,16 @@ def demo(words: list[str], output: str) -> None:
         line = f"{answer.source:>14}  {answer.text:<40} where it looked: {picture}"
         console.print(line, soft_wrap=True, markup=False)
     console.rule("next")
-    console.print(
-        f"regard run {model} your words here       pronounce anything\n"
-        f"regard run {model} lead --nbest 3        other readings\n"
-        f"regard look {model} knight               draw where it looks\n"
-        "regard recipes                                what else can be trained\n"
-        "regard train my.yaml                          your own pairs: see docs/start.md",
-        soft_wrap=True,
-    )
+    # In a fresh checkout the command is not on the path yet.
+    command = "regard" if shutil.which("regard") else sys.argv[0]
+    for words_to_type, what in (
+        (f"run {model} your words here", "pronounce anything"),
+        (f"run {model} lead --nbest 3", "other readings"),
+        (f"look {model} knight", "draw where it looks"),
+        ("recipes", "what else can be trained"),
+        ("train my.yaml", "your own pairs: see docs/start.md"),
+    ):
+        console.print(f"{command} {words_to_type:<36} {what}", soft_wrap=True, markup=False)
 
 
 def _evaluate(model: str) -> None:
