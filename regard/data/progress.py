@@ -27,8 +27,7 @@ def _live(what: str, unit: str) -> Iterator[Callable[[int], None]]:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     count = TextColumn("{task.completed:,.0f} " + unit)
-    rate = TextColumn("{task.speed:,.0f}/s")
-    columns = SpinnerColumn(), TextColumn(what), count, rate, TimeElapsedColumn()
+    columns = SpinnerColumn(), TextColumn(what), count, TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda further: bar.update(task, advance=further)
