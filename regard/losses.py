@@ -80,8 +80,8 @@ class ChunkedCrossEntropy(torch.autograd.Function):
         ctx.save_for_backward(into_rows, into_weight, into_bias)
         picked = (rows * weight[wanted]).sum() + bias[wanted].sum()
         average = (rows @ mean).sum() + len(rows) * bias.mean()
-        nll = (everything - picked).squeeze()
-        loss = (everything - share * picked - smoothing * average).squeeze()
+        nll = (everything - picked).sum()
+        loss = (everything - share * picked - smoothing * average).sum()
         ctx.mark_non_differentiable(nll)
         return loss, nll
 

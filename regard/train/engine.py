@@ -29,7 +29,9 @@ def make_fabric(*, device: str, devices: int, strategy: Strategy, precision: Pre
     if strategy == "fsdp":
         from lightning_fabric.strategies import ModelParallelStrategy
 
-        chosen = ModelParallelStrategy(_shard)
+        # Left alone, Lightning would make all processes of a machine share one batch.
+        everyone = max(local, launched)
+        chosen = ModelParallelStrategy(_shard, data_parallel_size=everyone, tensor_parallel_size=1)
     fabric = Fabric(
         accelerator=device,
         devices=local,
