@@ -172,10 +172,10 @@ class Loop:
         if planned is not None:
             now.total = planned
         elif not now.total:
-            # Fixed once and kept in the checkpoints: a resumed run has the same schedule. A fifth
+            # Fixed once and kept in the checkpoints: a resumed run has the same schedule. A tenth
             # is for the optimizer, the logs and validation, which were not measured.
             left = (settings.minutes or 0) * 60 - self._seconds()
-            possible = 0.8 * left / (flight.seconds * settings.accumulate)
+            possible = 0.9 * left / (flight.seconds * settings.accumulate)
             now.total = int(self.fabric.broadcast(max(1, int(possible))))
         for line in flight.lines(now.total, settings.accumulate):
             self.view.say(line)
@@ -241,7 +241,7 @@ class Loop:
         minutes = self.settings.minutes
         if minutes is None:
             return False
-        # A fifth more than planned: the machine has become slower since the preflight.
+        # A tenth more than planned: the machine has become slower since the preflight.
         return bool(self.fabric.broadcast(self._seconds() > minutes * 66))
 
     def finish(self, card: dict[str, Any]) -> None:
