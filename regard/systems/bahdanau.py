@@ -43,6 +43,7 @@ def bahdanau(
     reader = RecurrentEncoder(
         source,
         Bidirectional(CELLS[cell], embedding, encoder, layers=encoder_layers, dropout=dropout),
+        dropout=dropout,
     )
     looking = Additive(
         decoder, reader.dim, dim=attention, choice=Hard() if choice == "hard" else Soft()
