@@ -19,7 +19,20 @@ LayerState = tuple[Tensor, ...]
 RecurrentState = tuple[LayerState, ...]
 
 
-class Recurrent(nn.Module, ABC):
+class Reader(nn.Module, ABC):
+    """Whatever reads a padded batch of sequences by recurrence."""
+
+    out: int
+    """Size of the outputs."""
+
+    @abstractmethod
+    def read(
+        self, x: Float[Tensor, "batch time inputs"], mask: Bool[Tensor, "batch time"]
+    ) -> tuple[Float[Tensor, "batch time dim"], Float[Tensor, "batch dim"]]:
+        """Every output at its own place, 0 where padded, and the output where reading ends."""
+
+
+class Recurrent(Reader):
     """A stack of recurrent layers that reads from left to right, with dropout between the layers.
 
     `forward` runs PyTorch's fused kernel over whole sequences; `step` runs one step on the same
@@ -166,7 +179,25 @@ class GRU(Recurrent):
         return (torch.lerp(n, state[0], z),)
 
 
-class Bidirectional(nn.Module):
+class Reversed(Reader):
+    """A stack that reads each sequence from its own end (Sutskever et al., 2014, 3.3).
+
+    Every output stays at its own place; the last one read is that of the first place.
+    """
+
+    def __init__(self, cell: Recurrent) -> None:
+        super().__init__()
+        self.cell, self.out = cell, cell.out
+
+    def read(
+        self, x: Float[Tensor, "batch time inputs"], mask: Bool[Tensor, "batch time"]
+    ) -> tuple[Float[Tensor, "batch time dim"], Float[Tensor, "batch dim"]]:
+        turn = turned(mask)
+        outputs, ends = self.cell.read(taken(x, turn), mask)
+        return taken(outputs, turn), ends
+
+
+class Bidirectional(Reader):
     """Two stacks, one from each end; every layer sees both directions of the one below.
 
     h_j = [forward h_j; backward h_j] (Schuster and Paliwal, 1997). The backward stack reads each

@@ -7,17 +7,23 @@ from torch import Tensor
 
 from regard.blocks import Embedding
 from regard.decoders.base import Bridge, Decoded, Decoder
+from regard.dropout import Dropout
 from regard.memory import Memory, Step
 from regard.recurrent import Recurrent, RecurrentState
 
 
 class Plain(Decoder):
-    """s_i = f(s_{i-1}, y_{i-1}), s_0 from the summary (Sutskever et al., 2014)."""
+    """s_i = f(s_{i-1}, y_{i-1}), s_0 from the summary (Sutskever et al., 2014).
 
-    def __init__(self, embedding: Embedding, cell: Recurrent, *, summary: int) -> None:
+    Dropout falls on the outputs.
+    """
+
+    def __init__(
+        self, embedding: Embedding, cell: Recurrent, *, summary: int, dropout: float = 0.0
+    ) -> None:
         super().__init__()
         self.embedding, self.cell, self.bridge = embedding, cell, Bridge(summary, cell)
-        self.dim = cell.dim
+        self.dropout, self.dim = Dropout(dropout), cell.dim
 
     def prepare(self, memory: Memory) -> RecurrentState:
         return self.bridge(memory.summary)
@@ -32,8 +38,8 @@ class Plain(Decoder):
         source: RecurrentState,  # noqa: ARG002
     ) -> Step:
         output, state = self.cell.step(self.embedding(token[:, None])[:, 0], state)
-        return Step(output, state)
+        return Step(self.dropout(output), state)
 
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
         outputs, _ = self.cell(self.embedding(tokens), self.prepare(memory))
-        return Decoded(outputs)
+        return Decoded(self.dropout(outputs))

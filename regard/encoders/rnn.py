@@ -9,19 +9,17 @@ from regard.blocks import Embedding
 from regard.dropout import Dropout
 from regard.encoders.base import Encoder
 from regard.memory import Memory
-from regard.recurrent import Bidirectional, Recurrent
+from regard.recurrent import Reader
 
 
 class RecurrentEncoder(Encoder):
-    """h_1..h_n = cell(x_1..x_n), from left to right or from both ends.
+    """h_1..h_n = cell(x_1..x_n), from left to right, from right to left or from both ends.
 
     The summary is the last state of each direction (Sutskever et al., 2014; Bahdanau et al., 2015).
     Dropout falls on the annotations and on the summary.
     """
 
-    def __init__(
-        self, embedding: Embedding, cell: Recurrent | Bidirectional, *, dropout: float = 0.0
-    ) -> None:
+    def __init__(self, embedding: Embedding, cell: Reader, *, dropout: float = 0.0) -> None:
         super().__init__()
         self.embedding, self.cell, self.dropout = embedding, cell, Dropout(dropout)
         self.dim = self.summary = cell.out

@@ -43,7 +43,9 @@ def luong(
     }
     source = Embedding(source_vocab, embedding, dropout=dropout)
     target = Embedding(target_vocab, embedding, dropout=dropout)
-    reader = RecurrentEncoder(source, CELLS[cell](embedding, dim, layers=layers, dropout=dropout))
+    reader = RecurrentEncoder(
+        source, CELLS[cell](embedding, dim, layers=layers, dropout=dropout), dropout=dropout
+    )
     kind = InputFeeding if input_feeding else StepFirst
     writer = kind(
         target,

@@ -2,6 +2,9 @@
 
     v = last state of the encoder,  s_t = f(s_{t-1}, y_{t-1}), s_0 from v,  p(y_t) = softmax(W s_t).
 
+The encoder reads the source backwards, so that its first words, which the decoder needs first, are
+the last that it has read.
+
 Sutskever, Vinyals and Le, NeurIPS 2014, https://arxiv.org/abs/1409.3215.
 """
 
@@ -14,7 +17,7 @@ from regard.decoders.plain import Plain
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
-from regard.recurrent import CELLS
+from regard.recurrent import CELLS, Reversed
 
 
 def sutskever(
@@ -25,14 +28,16 @@ def sutskever(
     embedding: int = 256,
     dim: int = 512,
     layers: int = 2,
+    reverse: bool = True,
     dropout: float = 0.2,
     tied: bool = False,
 ) -> Seq2Seq:
     """A deep encoder whose last state starts a deep decoder."""
     source = Embedding(source_vocab, embedding, dropout=dropout)
     target = Embedding(target_vocab, embedding, dropout=dropout)
-    reader = RecurrentEncoder(source, CELLS[cell](embedding, dim, layers=layers, dropout=dropout))
-    writer = Plain(
-        target, CELLS[cell](embedding, dim, layers=layers, dropout=dropout), summary=reader.summary
+    reading, writing = (
+        CELLS[cell](embedding, dim, layers=layers, dropout=dropout) for _ in range(2)
     )
+    reader = RecurrentEncoder(source, Reversed(reading) if reverse else reading, dropout=dropout)
+    writer = Plain(target, writing, summary=reader.summary, dropout=dropout)
     return Seq2Seq(reader, writer, Categorical(dim, target_vocab, tied=target if tied else None))

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from regard.blocks import Embedding
+from regard.decoders import Plain
 from regard.dropout import Dropout
+from regard.encoders import RecurrentEncoder
+from regard.recurrent import GRU
 
 from .zoo import assert_close, batch, build
 
@@ -65,3 +69,15 @@ def test_systems_drop_in_training_only(name: str) -> None:
     assert not torch.allclose(dropped, plain(*arguments).outputs)
     torch.manual_seed(0)
     assert torch.equal(model(*arguments).outputs, dropped)
+
+
+def test_recurrent_parts_drop_memory_summary_and_outputs() -> None:
+    torch.manual_seed(0)
+    data = batch([3, 2])
+    encoder = RecurrentEncoder(Embedding(7, 4), GRU(4, 40), dropout=0.5)
+    decoder = Plain(Embedding(7, 4), GRU(4, 40), summary=40, dropout=0.5)
+    memory = encoder(data.source, data.mask)
+    outputs = decoder(data.tokens, memory).outputs
+    step = decoder.step(data.tokens[:, 0], decoder.prepare(memory), decoder.prepare(memory))
+    for x in (memory.values[data.mask], memory.summary, outputs, step.output):
+        assert 0.2 < (x == 0).double().mean() < 0.8

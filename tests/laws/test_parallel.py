@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.attention import SelfAttention
 from regard.look.watch import watch
-from regard.recurrent import CELLS, Bidirectional, Recurrent
+from regard.recurrent import CELLS, Bidirectional, Recurrent, Reversed
 
 from .zoo import HARD, SYSTEMS, assert_close, batch, build, mask, randomised
 
@@ -120,6 +120,21 @@ def test_recurrent_read_is_the_loop_over_step_to_each_end(
         assert_close(outputs[row, :length], alone)
         assert not outputs[row, length:].any()
         assert_close(ends[row], alone[-1])
+
+
+@pytest.mark.parametrize("kind", CELLS)
+@given(lengths=sizes, seed=st.integers(0, 99))
+def test_reversed_is_the_loop_over_step_from_each_end(
+    kind: str, lengths: list[int], seed: int
+) -> None:
+    cell = randomised(Reversed(CELLS[kind](3, 4, layers=2)), kind, seed)
+    x = numbers(len(lengths), max(lengths), 3, seed=seed)
+    outputs, ends = cell.read(x, mask(lengths))
+    for row, length in enumerate(lengths):
+        alone = run(cell.cell, x[row, :length].flip(0)).flip(0)
+        assert_close(outputs[row, :length], alone)
+        assert not outputs[row, length:].any()
+        assert_close(ends[row], alone[0])
 
 
 @pytest.mark.parametrize("layers", [1, 3])

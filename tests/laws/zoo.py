@@ -56,6 +56,7 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
         f"sutskever-{cell}": (systems.sutskever, {**_SUTSKEVER, "cell": cell})
         for cell in ("lstm", "gru", "rnn")
     },
+    "sutskever-forwards": (systems.sutskever, {**_SUTSKEVER, "reverse": False}),
     "sutskever-deep-tied": (systems.sutskever, {**_SUTSKEVER, "layers": 2, "tied": True}),
     **{
         f"transformer-{norm}-{positions}": (
