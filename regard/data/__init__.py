@@ -3,6 +3,7 @@
 from regard.data.batches import Batches, Epoch
 from regard.data.choose import as_pairs
 from regard.data.corpus import Corpus
+from regard.data.dialogues import Dialogues
 from regard.data.hub import HuggingFace
 from regard.data.json_lines import JsonLines
 from regard.data.prepared import prepare, train_tokenizers
@@ -27,6 +28,7 @@ __all__ = [
     "Checks",
     "Corpus",
     "DataError",
+    "Dialogues",
     "Epoch",
     "HuggingFace",
     "JsonLines",

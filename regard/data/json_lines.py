@@ -6,35 +6,63 @@ from pathlib import Path
 
 from regard.data.sources import JSON, Checks, OnError, Pair, Pairs, Report, nearest
 from regard.data.tables import UniqueIds
-from regard.data.text_files import Line, existing, read_lines, unwritable
+from regard.data.text_files import existing, read_lines, unwritable
 
 
 class MissingKeyError(ValueError):
     """A key that a record does not have, or that holds no text."""
 
 
-def dig(record: object, key: str) -> str:
-    """Give the text under a dotted key, such as translation.en; a key with dots in it wins."""
+def reach(record: object, key: str) -> object:
+    """Give what is under a dotted key, such as translation.en; a key with dots in it wins."""
     here = record
     rest = key
     while rest:
         if not isinstance(here, dict):
-            raise MissingKeyError(f"no key {key!r}: wanted an object there, got {_called(here)}")
+            raise MissingKeyError(f"no key {key!r}: wanted an object there, got {called(here)}")
         name, rest = (rest, "") if rest in here else rest.partition(".")[::2]
         if name not in here:
             known = [str(known) for known in here]
             raise MissingKeyError(f"no key {key!r}, only {', '.join(known)}{nearest(name, known)}")
         here = here[name]
-    if not isinstance(here, str):
-        raise MissingKeyError(f"the key {key!r} holds {_called(here)}, wanted a text")
-    if unwritable(here) >= 0:
-        raise MissingKeyError(f"the key {key!r} holds half a surrogate pair, wanted a text")
     return here
 
 
-def _called(value: object) -> str:
+def dig(record: object, key: str) -> str:
+    """Give the text under a dotted key."""
+    return as_text(reach(record, key), f"the key {key!r}")
+
+
+def as_text(value: object, name: str) -> str:
+    """Give a value that is a text which can be written."""
+    if not isinstance(value, str):
+        raise MissingKeyError(f"{name} holds {called(value)}, wanted a text")
+    if unwritable(value) >= 0:
+        raise MissingKeyError(f"{name} holds half a surrogate pair, wanted a text")
+    return value
+
+
+def called(value: object) -> str:
+    """Say what kind of JSON a value is."""
     names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
     return "nothing" if value is None else names.get(type(value), "a number")
+
+
+def records(path: Path, checks: Checks, report: Report) -> Iterator[tuple[str, object]]:
+    """Give what each line of JSON holds, and where it stands; blank lines are counted."""
+    for line in read_lines(path):
+        where = f"{path}:{line.number}"
+        if line.fault:
+            checks.refuse(report, "unreadable line", where, line.fault)
+        elif not line.text.strip():
+            report.skip("blank line", where)
+        else:
+            try:
+                record = json.loads(line.text)
+            except (json.JSONDecodeError, RecursionError) as error:
+                checks.refuse(report, "bad JSON", where, f"not JSON: {error}")
+            else:
+                yield where, record
 
 
 class JsonLines(Pairs):
@@ -79,10 +107,11 @@ class JsonLines(Pairs):
 
     def _pairs(self, path: Path, report: Report) -> Iterator[Pair]:
         ids = UniqueIds(self.checks)
-        for line in read_lines(path):
-            where = f"{path}:{line.number}"
-            record = self._record(line, where, report)
-            if record is None:
+        for where, record in records(path, self.checks, report):
+            if not isinstance(record, dict):
+                hint = "; dialogues are read by data.Dialogues" if isinstance(record, list) else ""
+                problem = f"wanted an object with keys, got {called(record)}{hint}"
+                self.checks.refuse(report, "bad JSON", where, problem)
                 continue
             try:
                 source, target = dig(record, self.source), dig(record, self.target)
@@ -93,21 +122,3 @@ class JsonLines(Pairs):
                 continue
             if key is None or ids.new(key, where, report):
                 yield Pair(source.strip(), target.strip(), where)
-
-    def _record(self, line: Line, where: str, report: Report) -> dict[str, object] | None:
-        if line.fault:
-            self.checks.refuse(report, "unreadable line", where, line.fault)
-            return None
-        if not line.text.strip():
-            report.skip("blank line", where)
-            return None
-        try:
-            record = json.loads(line.text)
-        except (json.JSONDecodeError, RecursionError) as error:
-            self.checks.refuse(report, "bad JSON", where, f"not JSON: {error}")
-            return None
-        if not isinstance(record, dict):
-            problem = f"wanted an object with keys, got {_called(record)}"
-            self.checks.refuse(report, "bad JSON", where, problem)
-            return None
-        return record

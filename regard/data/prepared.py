@@ -13,7 +13,7 @@ from regard.data.corpus import META, VERSION, Corpus, usable
 from regard.data.files import fingerprints, key, whole_folder
 from regard.data.progress import counting
 from regard.data.sources import JSON, DataError, Pair, Pairs, Report, data_error
-from regard.data.tokenizer import Tokenizer
+from regard.data.tokenizer import TURN, Tokenizer
 from regard.data.tokenizers import TokenizerSettings
 
 CHUNK = 2_000
@@ -134,7 +134,8 @@ def prepare(
 
 def _texts(pairs: Pairs, sides: tuple[int, ...]) -> Iterator[str]:
     for pair in pairs.read(Report()):
-        yield from (pair[side] for side in sides)
+        for side in sides:
+            yield from map(str.strip, pair[side].split(TURN)) if pairs.turns > 1 else (pair[side],)
 
 
 def _trained(
@@ -160,11 +161,14 @@ def train_tokenizers(
     cache: Path,
     progress: bool = True,
 ) -> tuple[Tokenizer, Tokenizer]:
-    """Learn a tokenizer for each side from the training pairs, or one for both (target None)."""
+    """Learn a tokenizer for each side from the training pairs, or one for both (target None).
+
+    The source side of a dialogue is read turn by turn; a reply is one turn.
+    """
     if target is None:
         joint = _trained(pairs, source, (0, 1), Path(cache), progress)
-        return joint, joint
+        return joint.of_dialogue(pairs.turns), joint
     return (
-        _trained(pairs, source, (0,), Path(cache), progress),
+        _trained(pairs, source, (0,), Path(cache), progress).of_dialogue(pairs.turns),
         _trained(pairs, target, (1,), Path(cache), progress),
     )

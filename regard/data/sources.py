@@ -126,6 +126,8 @@ class Pairs(ABC):
     """A source of text pairs that can be read again and again, in the same order each time."""
 
     checks: Checks = Checks()
+    turns: int = 1
+    """How many turns of a dialogue a source side may hold, with `tokenizer.TURN` between them."""
 
     @abstractmethod
     def read(self, report: Report) -> Iterator[Pair]:

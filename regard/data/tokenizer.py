@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -20,20 +21,31 @@ NAMES = ("<pad>", "<unk>", "<s>", "</s>")
 # a text that spells "</s>" stays a text.
 SPECIALS = tuple(f"{name}\n" for name in NAMES)
 FORMAT = "regard-tokenizer-1"
+TURN = "␞"
+"""Stands between the turns of a dialogue; it is no part of any turn."""
 
 
 class Tokenizer:
-    """Turns texts into numbers below `size`, and numbers into text."""
+    """Turns texts into numbers below `size`, and numbers into text.
+
+    Where a text may hold several `turns` of a dialogue, the mark between two of them becomes the
+    end symbol, whatever the kind; else the mark is a text like any other.
+    """
 
     PAD, UNK, BOS, EOS = 0, 1, 2, 3
     UNKNOWN: ClassVar[str] = "⁇"
 
-    def __init__(self, model: Any, kind: Kind) -> None:
-        self._model, self.kind = model, kind
+    def __init__(self, model: Any, kind: Kind, *, turns: int = 1) -> None:
+        self._model, self.kind, self.turns = model, kind, turns
         vocabulary: dict[str, int] = model.get_vocab()
         self._pieces = sorted(vocabulary, key=lambda piece: vocabulary[piece])
         assert tuple(self._pieces[: len(SPECIALS)]) == SPECIALS
         assert vocabulary[self._pieces[-1]] == len(vocabulary) - 1
+        assert turns >= 1
+
+    def of_dialogue(self, turns: int) -> "Tokenizer":
+        """Give the same tokenizer for texts of up to so many turns."""
+        return self if turns == self.turns else Tokenizer(self._model, self.kind, turns=turns)
 
     @property
     def size(self) -> int:
@@ -46,7 +58,20 @@ class Tokenizer:
         return hashlib.sha256(self._written().encode()).hexdigest()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Give the numbers of each text, with no special ones added; on all cores."""
+        """Give the numbers of each text, with an end symbol between turns only; on all cores."""
+        if self.turns == 1:
+            return self._encode(texts)
+        parts = [self._turns(text) for text in texts]
+        rows = iter(self._encode([turn for turns in parts for turn in turns]))
+        return [
+            [number for row in islice(rows, len(turns)) for number in (*row, self.EOS)][:-1]
+            for turns in parts
+        ]
+
+    def _turns(self, text: str) -> list[str]:
+        return [turn.strip() for turn in text.split(TURN)] if self.turns > 1 else [text]
+
+    def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         try:
             return [coded.ids for coded in self._model.encode_batch_fast(list(texts))]
         except TypeError:
@@ -72,9 +97,12 @@ class Tokenizer:
 
     def unknown(self, text: str) -> list[str]:
         """Give the parts of a text that have no number of their own."""
-        coded = self._model.encode(text)
-        spans = zip(coded.ids, coded.offsets, strict=True)
-        return [text[start:end] for number, (start, end) in spans if number == self.UNK]
+        found = []
+        for turn in self._turns(text):
+            coded = self._model.encode(turn)
+            spans = zip(coded.ids, coded.offsets, strict=True)
+            found += [turn[start:end] for number, (start, end) in spans if number == self.UNK]
+        return found
 
     def save(self, path: Path) -> None:
         """Write one JSON file, whole or not at all."""
@@ -83,6 +111,8 @@ class Tokenizer:
     def _written(self) -> str:
         model = json.loads(self._model.to_str())
         content = {"format": FORMAT, "kind": self.kind, "tokenizer": model}
+        if self.turns > 1:
+            content["turns"] = self.turns
         return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
     @classmethod
@@ -97,7 +127,7 @@ class Tokenizer:
                 got = f"{content['format']!r}, {content['kind']!r}"
                 raise data_error(path, f"wanted the format {FORMAT}, got {got}", remedy)
             model = tokenizers.Tokenizer.from_str(json.dumps(content["tokenizer"]))
-            return cls(model, content["kind"])
+            return cls(model, content["kind"], turns=content.get("turns", 1))
         except DataError:
             raise
         except FileNotFoundError:
