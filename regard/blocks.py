@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -94,3 +95,38 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return self.down(self.dropout(self.up(x).relu_()))
+
+
+class Activation(nn.Module, ABC):
+    """What a layer does with its sums; it may take several sums for each of its outputs."""
+
+    pieces: ClassVar[int]
+    """How many sums make one output."""
+
+    @abstractmethod
+    def forward(self, sums: Float[Tensor, "*rows sums"]) -> Float[Tensor, "*rows dim"]:
+        """From sums to outputs."""
+
+
+class Tanh(Activation):
+    """y = tanh(u)."""
+
+    pieces = 1
+
+    def forward(self, sums: Float[Tensor, "*rows sums"]) -> Float[Tensor, "*rows dim"]:
+        return sums.tanh()
+
+
+class Maxout(Activation):
+    """y_j = max(u_j, u_{d+j}), of 2 d sums (Goodfellow et al., 2013).
+
+    The deep output of Cho et al., 2014, and Bahdanau et al., 2015, A.2.2.
+    """
+
+    pieces = 2
+
+    def forward(self, sums: Float[Tensor, "*rows sums"]) -> Float[Tensor, "*rows dim"]:
+        return torch.maximum(*sums.chunk(2, -1))
+
+
+ACTIVATIONS: dict[str, type[Activation]] = {"tanh": Tanh, "maxout": Maxout}

@@ -71,10 +71,18 @@ class Recurrent(Reader):
         zero = self.stack.all_weights[0][0].new_zeros(rows, self.dim)
         return ((zero,) * self.parts,) * self.layers
 
-    def project(self, x: Float[Tensor, "*rows inputs"]) -> Float[Tensor, "*rows gates"]:
-        """W x + b: what an input adds to the first layer's gates."""
+    def project(
+        self, x: Float[Tensor, "*rows inputs"], *, first: int | None = None
+    ) -> Float[Tensor, "*rows gates"]:
+        """W x + b: what an input adds to the first layer's gates.
+
+        With `first`, x is only that part of the input which begins there; b goes with the part
+        that begins at 0.
+        """
         weight, _, bias, _ = self.stack.all_weights[0]
-        return F.linear(x, weight, bias)
+        if first is None:
+            return F.linear(x, weight, bias)
+        return F.linear(x, weight[:, first : first + x.shape[-1]], None if first else bias)
 
     def advance(
         self, projected: Float[Tensor, "rows gates"], state: RecurrentState

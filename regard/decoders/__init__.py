@@ -2,6 +2,7 @@
 
 from regard.decoders.attend_first import AttendFirst
 from regard.decoders.base import Bridge, Decoded, Decoder
+from regard.decoders.context import Context
 from regard.decoders.plain import Plain
 from regard.decoders.step_first import InputFeeding, StepFirst
 from regard.decoders.transformer import DecoderLayer, TransformerDecoder
@@ -9,6 +10,7 @@ from regard.decoders.transformer import DecoderLayer, TransformerDecoder
 __all__ = [
     "AttendFirst",
     "Bridge",
+    "Context",
     "Decoded",
     "Decoder",
     "DecoderLayer",

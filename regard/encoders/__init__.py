@@ -1,7 +1,18 @@
 """Encoders: what is left of a source."""
 
 from regard.encoders.base import Encoder
+from regard.encoders.pooling import Attend, Last, Max, Mean, Pooling
 from regard.encoders.rnn import RecurrentEncoder
 from regard.encoders.transformer import EncoderLayer, TransformerEncoder
 
-__all__ = ["Encoder", "EncoderLayer", "RecurrentEncoder", "TransformerEncoder"]
+__all__ = [
+    "Attend",
+    "Encoder",
+    "EncoderLayer",
+    "Last",
+    "Max",
+    "Mean",
+    "Pooling",
+    "RecurrentEncoder",
+    "TransformerEncoder",
+]

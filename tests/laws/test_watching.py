@@ -11,7 +11,7 @@ from regard.look.watch import watch
 from regard.losses import likelihood
 from regard.model import Seq2Seq
 
-from .zoo import HARD, SYSTEMS, Batch, assert_close, batch, build
+from .zoo import BLIND, HARD, SYSTEMS, Batch, assert_close, batch, build
 
 
 def outputs_and_gradients(model: Seq2Seq, data: Batch) -> tuple[torch.Tensor, ...]:
@@ -39,7 +39,7 @@ def test_watching_changes_neither_outputs_nor_gradients(name: str, training: boo
     assert_close(seen, unseen)
 
 
-@pytest.mark.parametrize("name", [n for n in SYSTEMS if "sutskever" not in n])
+@pytest.mark.parametrize("name", [n for n in SYSTEMS if n not in BLIND])
 def test_watching_gives_weights_of_every_attention_for_every_step(name: str) -> None:
     model, data = build(name), batch([2, 5, 1], [4, 1, 3])
     looking = {
@@ -65,8 +65,9 @@ def test_watching_gives_weights_of_every_attention_for_every_step(name: str) -> 
             assert (weights.transpose(1, 2)[..., future] == 0).all()
 
 
-def test_systems_without_attention_show_nothing() -> None:
-    model, data = build("sutskever-lstm"), batch([2, 3])
+@pytest.mark.parametrize("name", BLIND)
+def test_systems_without_attention_show_nothing(name: str) -> None:
+    model, data = build(name), batch([2, 3])
     with watch(model) as gaze:
         model(data.source, data.mask, data.tokens)
     assert gaze.maps(batch=2) == {}

@@ -23,6 +23,7 @@ SYMBOLS = Symbols(begin=BEGIN, end=END, never=(PAD, BEGIN))
 
 _RNNSEARCH = {"embedding": 4, "encoder": 3, "decoder": 5, "attention": 4, "readout": 4}
 _LUONG = {"embedding": 4, "dim": 4, "layers": 1}
+_CHO = {"embedding": 4, "dim": 5, "readout": 4}
 _SUTSKEVER = {"embedding": 4, "dim": 4, "layers": 1}
 _TRANSFORMER = {"dim": 8, "heads": 2, "hidden": 6, "layers": 2, "longest": 16}
 
@@ -53,6 +54,12 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "luong-deep-feeding-tied": (systems.luong, {**_LUONG, "layers": 2, "tied": True}),
     "luong-rnn-feeding": (systems.luong, {**_LUONG, "cell": "rnn"}),
     **{
+        f"cho-{summary}": (systems.cho, {**_CHO, "summary": summary})
+        for summary in ("last", "mean", "max", "attend")
+    },
+    "cho-lstm-deep-tied": (systems.cho, {**_CHO, "cell": "lstm", "layers": 2, "tied": True}),
+    "cho-rnn-tanh": (systems.cho, {**_CHO, "cell": "rnn", "deep_output": "tanh"}),
+    **{
         f"sutskever-{cell}": (systems.sutskever, {**_SUTSKEVER, "cell": cell})
         for cell in ("lstm", "gru", "rnn")
     },
@@ -75,11 +82,14 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "transformer-shallow-decoder": (systems.transformer, {**_TRANSFORMER, "decoder_layers": 1}),
 }
 HARD = [name for name in SYSTEMS if "hard" in name]
+BLIND = [name for name in SYSTEMS if name.startswith(("sutskever", "cho"))]
+"""Systems without attention."""
 FEW = [
     "bahdanau-gru",
     "luong-general-feeding",
     "luong-scaled",
     "sutskever-lstm",
+    "cho-attend",
     "transformer-post-sinusoidal",
     "transformer-pre-learned",
 ]

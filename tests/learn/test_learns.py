@@ -34,6 +34,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "cell": "gru",
     },
     "sutskever": {"is": "systems.sutskever", **RNN, "dim": 96, "layers": 1},
+    "cho": {"is": "systems.cho", **RNN, "dim": 96, "readout": 32, "summary": "max"},
     "transformer": {
         "is": "systems.transformer",
         "dim": 64,
@@ -53,7 +54,13 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+SLOW = {"cho"}
+"""Kin of others, which are not trained at every turn."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in MODELS]
+)
 def test_learns_to_reverse(name: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
