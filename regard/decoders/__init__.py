@@ -3,6 +3,7 @@
 from regard.decoders.attend_first import AttendFirst
 from regard.decoders.base import Bridge, Decoded, Decoder
 from regard.decoders.context import Context
+from regard.decoders.looker import Looker, Looking, Source
 from regard.decoders.plain import Plain
 from regard.decoders.step_first import InputFeeding, StepFirst
 from regard.decoders.transformer import DecoderLayer, TransformerDecoder
@@ -15,7 +16,10 @@ __all__ = [
     "Decoder",
     "DecoderLayer",
     "InputFeeding",
+    "Looker",
+    "Looking",
     "Plain",
+    "Source",
     "StepFirst",
     "TransformerDecoder",
 ]

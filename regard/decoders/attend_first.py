@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from regard.attention.base import Attention
-from regard.blocks import Embedding
-from regard.decoders.base import Bridge, Decoded, Decoder, gathered
-from regard.dropout import Dropout
-from regard.memory import Keys, Memory, Read, State, Step
-from regard.recurrent import Recurrent, RecurrentState
+from regard.blocks import Activation, Embedding, Tanh
+from regard.decoders.base import Decoded, gathered
+from regard.decoders.looker import Looker, Looking, Source
+from regard.memory import Memory, Read, Step
+from regard.recurrent import Recurrent
 
 
-class Source(NamedTuple):
-    """Keys of the memory and the first state."""
-
-    keys: Keys
-    first: RecurrentState
-
-
-class Looking(NamedTuple):
-    """The state of a decoder that looks: its cell's and its attention's."""
-
-    cell: RecurrentState
-    attention: State
-
-
-class AttendFirst(Decoder):
+class AttendFirst(Looker):
     """c_i = attend(s_{i-1}), s_i = f(s_{i-1}, [y_{i-1}; c_i]) (Bahdanau et al., 2015, 3.1).
 
-    The output is tanh(W [s_i; y_{i-1}; c_i]). The weights of [y; c] are kept in two parts, so that
-    in training the loop does only what depends on the step before: the symbols' part and the
-    outputs are computed for all steps at once.
+    The output is g(W [s_i; y_{i-1}; c_i]), g tanh or maxout (A.2.2). The weights of [y; c] are kept
+    in two parts, so that in training the loop does only what depends on the step before: the
+    symbols' part and the outputs are computed for all steps at once.
     """
 
     def __init__(
@@ -47,21 +31,14 @@ class AttendFirst(Decoder):
         memory: int,
         summary: int,
         dim: int,
+        activation: Activation | None = None,
         dropout: float = 0.0,
     ) -> None:
-        super().__init__()
-        self.embedding, self.cell, self.attention = embedding, cell, attention
-        self.bridge = Bridge(summary, cell)
+        super().__init__(embedding, cell, attention, summary=summary, dropout=dropout)
+        self.activation = activation if activation is not None else Tanh()
         self.context = nn.Linear(memory, cell.gates * cell.dim, bias=False)
-        self.readout = nn.Linear(cell.dim + embedding.dim + memory, dim)
-        self.dropout = Dropout(dropout)
+        self.readout = nn.Linear(cell.dim + embedding.dim + memory, self.activation.pieces * dim)
         self.dim = dim
-
-    def prepare(self, memory: Memory) -> Source:
-        return Source(self.attention.keys(memory), self.bridge(memory.summary))
-
-    def start(self, source: Source) -> Looking:
-        return Looking(source.first, self.attention.start(source.keys))
 
     def step(self, token: Int[Tensor, " rows"], state: Looking, source: Source) -> Step:
         embedded = self.embedding(token[:, None])[:, 0]
@@ -90,4 +67,4 @@ class AttendFirst(Decoder):
 
     def _read_out(self, hidden: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
         together = torch.cat([hidden, embedded, context], -1)
-        return self.dropout(self.readout(together).tanh())
+        return self.dropout(self.activation(self.readout(together)))

@@ -10,14 +10,13 @@ from torch import Tensor, nn
 
 from regard.attention.base import Attention
 from regard.blocks import Embedding
-from regard.decoders.attend_first import Looking, Source
-from regard.decoders.base import Bridge, Decoded, Decoder, gathered
-from regard.dropout import Dropout
+from regard.decoders.base import Decoded, gathered
+from regard.decoders.looker import Looker, Looking, Source
 from regard.memory import Memory, Read, Step
 from regard.recurrent import Recurrent
 
 
-class StepFirst(Decoder):
+class StepFirst(Looker):
     """s_i = f(s_{i-1}, y_{i-1}), c_i = attend(s_i), o_i = tanh(W [c_i; s_i]) (Luong et al., 2015).
 
     No step needs another's look, so training runs the recurrence fused and all looks at once.
@@ -33,18 +32,9 @@ class StepFirst(Decoder):
         summary: int,
         dropout: float = 0.0,
     ) -> None:
-        super().__init__()
-        self.embedding, self.cell, self.attention = embedding, cell, attention
-        self.bridge = Bridge(summary, cell)
+        super().__init__(embedding, cell, attention, summary=summary, dropout=dropout)
         self.combine = nn.Linear(memory + cell.dim, cell.dim, bias=False)
-        self.dropout = Dropout(dropout)
         self.dim = cell.dim
-
-    def prepare(self, memory: Memory) -> Source:
-        return Source(self.attention.keys(memory), self.bridge(memory.summary))
-
-    def start(self, source: Source) -> Looking:
-        return Looking(source.first, self.attention.start(source.keys))
 
     def step(self, token: Int[Tensor, " rows"], state: Looking, source: Source) -> Step:
         hidden, cell = self.cell.step(self.embedding(token[:, None])[:, 0], state.cell)

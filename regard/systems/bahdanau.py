@@ -2,7 +2,8 @@
 
 A bidirectional encoder annotates every source position; the decoder looks before each step:
     e_ij = v . tanh(W s_{i-1} + U h_j),  a_i = softmax(e_i),  c_i = sum_j a_ij h_j,
-    s_i = f(s_{i-1}, [y_{i-1}; c_i]),  p(y_i) = softmax(W_o tanh(W_r [s_i; y_{i-1}; c_i])).
+    s_i = f(s_{i-1}, [y_{i-1}; c_i]),  p(y_i) = softmax(W_o g(W_r [s_i; y_{i-1}; c_i])),
+with g = tanh, or maxout as in the paper's appendix.
 
 Bahdanau, Cho and Bengio, ICLR 2015, https://arxiv.org/abs/1409.0473.
 """
@@ -13,7 +14,7 @@ from typing import Literal
 
 from regard.attention.choose import Hard, Soft
 from regard.attention.content import Additive
-from regard.blocks import Embedding
+from regard.blocks import ACTIVATIONS, Embedding
 from regard.decoders.attend_first import AttendFirst
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
@@ -33,6 +34,7 @@ def bahdanau(
     readout: int = 256,
     encoder_layers: int = 1,
     decoder_layers: int = 1,
+    deep_output: Literal["tanh", "maxout"] = "tanh",
     dropout: float = 0.2,
     choice: Literal["soft", "hard"] = "soft",
     tied: bool = False,
@@ -55,6 +57,7 @@ def bahdanau(
         memory=reader.dim,
         summary=reader.summary,
         dim=readout,
+        activation=ACTIVATIONS[deep_output](),
         dropout=dropout,
     )
     head = Categorical(readout, target_vocab, tied=target if tied else None)

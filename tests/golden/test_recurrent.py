@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from regard import attention
-from regard.blocks import Embedding
+from regard.blocks import Embedding, Maxout
 from regard.decoders import AttendFirst, InputFeeding, Plain, StepFirst
 from regard.memory import Memory
 from regard.recurrent import CELLS, GRU, LSTM, RNN
@@ -82,8 +82,17 @@ def general(w: Weights, query: Array) -> Array:
     return read([float(query @ w["weight.weight"] @ h) for h in VALUES], VALUES)[0]
 
 
-def test_attend_first() -> None:
-    """c_i = attend(s_{i-1}), s_i = GRU([y; c_i], s_{i-1}), o = tanh(W [s_i; y; c_i])."""
+def maxout(sums: Array) -> Array:
+    """Goodfellow et al., 2013: the larger of two sums."""
+    half = len(sums) // 2
+    return np.array([max(sums[j], sums[half + j]) for j in range(half)])
+
+
+@pytest.mark.parametrize(
+    ("activation", "formula"), [(None, np.tanh), (Maxout(), maxout)], ids=["tanh", "maxout"]
+)
+def test_attend_first(activation: Any, formula: Any) -> None:
+    """c_i = attend(s_{i-1}), s_i = GRU([y; c_i], s_{i-1}), o = g(W [s_i; y; c_i])."""
     decoder = random_weights(
         AttendFirst(
             Embedding(5, 3),
@@ -92,6 +101,7 @@ def test_attend_first() -> None:
             memory=6,
             summary=6,
             dim=5,
+            activation=activation,
         )
     )
     w = weights_of(decoder)
@@ -102,7 +112,7 @@ def test_attend_first() -> None:
         c = additive(below(w, "attention"), s)
         low = paper.gru(cell, 0, np.concatenate([y, c]), low)
         s = paper.gru(cell, 1, low, s)
-        wanted.append(np.tanh(linear(w, "readout", np.concatenate([s, y, c]))))
+        wanted.append(formula(linear(w, "readout", np.concatenate([s, y, c]))))
     check(decoder, wanted)
 
 

@@ -15,7 +15,7 @@ from regard.recurrent import GRU, LSTM
 
 from . import paper
 from .paper import Array, assert_is, below, linear, numbers, random_weights, read, weights_of
-from .test_recurrent import SUMMARY, TOKENS, check
+from .test_recurrent import SUMMARY, TOKENS, check, maxout
 
 LENGTHS = [4, 2]
 
@@ -43,12 +43,6 @@ def test_pooling(module: Any, formula: Any) -> None:
     got = module(torch.from_numpy(values), mask, torch.from_numpy(ends))
     for row, length in enumerate(LENGTHS):
         assert_is(got[row], formula(weights_of(module), values[row, :length]))
-
-
-def maxout(sums: Array) -> Array:
-    """Goodfellow et al., 2013: the larger of two sums."""
-    half = len(sums) // 2
-    return np.array([max(sums[j], sums[half + j]) for j in range(half)])
 
 
 def test_maxout() -> None:
