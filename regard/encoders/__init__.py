@@ -1,6 +1,7 @@
 """Encoders: what is left of a source."""
 
 from regard.encoders.base import Encoder
+from regard.encoders.hierarchical import HierarchicalEncoder
 from regard.encoders.pooling import Attend, Last, Max, Mean, Pooling
 from regard.encoders.rnn import RecurrentEncoder
 from regard.encoders.transformer import EncoderLayer, TransformerEncoder
@@ -9,6 +10,7 @@ __all__ = [
     "Attend",
     "Encoder",
     "EncoderLayer",
+    "HierarchicalEncoder",
     "Last",
     "Max",
     "Mean",

@@ -25,6 +25,7 @@ _RNNSEARCH = {"embedding": 4, "encoder": 3, "decoder": 5, "attention": 4, "reado
 _LUONG = {"embedding": 4, "dim": 4, "layers": 1}
 _CHO = {"embedding": 4, "dim": 5, "readout": 4}
 _SUTSKEVER = {"embedding": 4, "dim": 4, "layers": 1}
+_HIERARCHICAL = {"embedding": 4, "encoder": 3, "context": 5, "decoder": 4}
 _TRANSFORMER = {"dim": 8, "heads": 2, "hidden": 6, "layers": 2, "longest": 16}
 
 SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -66,6 +67,22 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
     },
     "sutskever-forwards": (systems.sutskever, {**_SUTSKEVER, "reverse": False}),
     "sutskever-deep-tied": (systems.sutskever, {**_SUTSKEVER, "layers": 2, "tied": True}),
+    "conversation-lstm": (systems.conversation, {**_SUTSKEVER, "layers": 2}),
+    "conversation-words-tied": (
+        systems.conversation,
+        {**_SUTSKEVER, "attention": "words", "tied": True},
+    ),
+    **{  # one of the random words ends a turn
+        f"hierarchical-{attention}": (
+            systems.hierarchical,
+            {**_HIERARCHICAL, "attention": attention, "separator": separator},
+        )
+        for attention, separator in (("none", 3), ("turns", 4), ("words", 6))
+    },
+    "hierarchical-words-lstm-deep-tied": (
+        systems.hierarchical,
+        {**_HIERARCHICAL, "attention": "words", "cell": "lstm", "layers": 2, "tied": True},
+    ),
     **{
         f"transformer-{norm}-{positions}": (
             systems.transformer,
@@ -83,7 +100,11 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "transformer-shallow-decoder": (systems.transformer, {**_TRANSFORMER, "decoder_layers": 1}),
 }
 HARD = [name for name in SYSTEMS if "hard" in name]
-BLIND = [name for name in SYSTEMS if name.startswith(("sutskever", "cho"))]
+BLIND = [
+    name
+    for name in SYSTEMS
+    if name.startswith(("sutskever", "cho", "conversation-lstm", "hierarchical-none"))
+]
 """Systems without attention."""
 FEW = [
     "bahdanau-gru",
@@ -91,6 +112,7 @@ FEW = [
     "luong-scaled",
     "sutskever-lstm",
     "cho-attend",
+    "hierarchical-turns",
     "transformer-post-sinusoidal",
     "transformer-pre-learned",
 ]
