@@ -3,6 +3,7 @@
 from regard.attention.base import Attention, Content
 from regard.attention.choose import Hard, Soft
 from regard.attention.content import Additive, Concat, Dot, General, ScaledDot
+from regard.attention.local import Everywhere, Monotonic, Predictive, Window
 from regard.attention.multihead import MultiHead, SelfAttention
 
 __all__ = [
@@ -11,10 +12,14 @@ __all__ = [
     "Concat",
     "Content",
     "Dot",
+    "Everywhere",
     "General",
     "Hard",
+    "Monotonic",
     "MultiHead",
+    "Predictive",
     "ScaledDot",
     "SelfAttention",
     "Soft",
+    "Window",
 ]

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.attention.choose import Soft
+from regard.attention.local import Everywhere, Window
 from regard.memory import Keys, Memory, Read, State
 
 _explicit: ContextVar[bool] = ContextVar("explicit", default=False)
@@ -55,11 +56,13 @@ class Attention(nn.Module, ABC):
 class Content(Attention):
     """Attention by content: a = choose(score(q, k_j)), c = sum_j a_j v_j.
 
-    A kind is one `score`; masking, choosing and the weighted sum are written here, once.
+    A kind is one `score`; the window that masks, choosing and the weighted sum are written here,
+    once.
     """
 
-    def __init__(self, choice: nn.Module | None = None) -> None:
+    def __init__(self, choice: nn.Module | None = None, window: Window | None = None) -> None:
         super().__init__()
+        self.window = window if window is not None else Everywhere()
         self.choice = choice if choice is not None else Soft()
 
     @abstractmethod
@@ -75,17 +78,13 @@ class Content(Attention):
     def keys(self, memory: Memory) -> Keys:
         return Keys(self.project(memory.values), memory.values, memory.mask)
 
+    def start(self, keys: Keys) -> State:
+        return self.window.start(keys)
+
     def forward(self, query: Float[Tensor, "rows query"], keys: Keys, state: State = None) -> Read:
-        scores = self.score(query.unflatten(0, (keys.mask.shape[0], -1)), keys.keys)
-        chosen = self.choice(masked(scores, keys.mask[:, None]))
+        rows = query.unflatten(0, (keys.mask.shape[0], -1))
+        framed = self.window(self.score(rows, keys.keys), rows, keys.mask, state)
+        chosen = self.choice(framed.scores)
         context = torch.bmm(chosen.weights, keys.values).flatten(0, 1)
         log_prob = None if chosen.log_prob is None else chosen.log_prob.flatten()
-        return Read(context, chosen.weights.flatten(0, 1), state, log_prob)
-
-
-def masked(
-    scores: Float[Tensor, "*batch source"], mask: Bool[Tensor, "*#batch source"]
-) -> Float[Tensor, "*batch source"]:
-    """Scores that give weight exactly 0 wherever the mask is False."""
-    # The lowest finite number rather than -inf: a source with nothing real gives no NaN.
-    return scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        return Read(context, chosen.weights.flatten(0, 1), framed.state, log_prob)

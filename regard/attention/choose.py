@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from jaxtyping import Float
+import torch
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.distributions import Categorical
 from torch.nn import functional as F
@@ -35,3 +36,11 @@ class Hard(nn.Module):
         place = scores.argmax(-1) if places is None else places.sample()
         weights = F.one_hot(place, scores.shape[-1]).to(scores.dtype)
         return Chosen(weights, None if places is None else places.log_prob(place))
+
+
+def masked(
+    scores: Float[Tensor, "*batch source"], mask: Bool[Tensor, "*#batch source"]
+) -> Float[Tensor, "*batch source"]:
+    """Scores that give weight exactly 0 wherever the mask is False."""
+    # The lowest finite number rather than -inf: a source with nothing real gives no NaN.
+    return scores.masked_fill(~mask, torch.finfo(scores.dtype).min)

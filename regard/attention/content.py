@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.attention.base import Content
+from regard.attention.local import Window
 
 
 class Dot(Content):
@@ -32,8 +33,15 @@ class ScaledDot(Dot):
 class General(Dot):
     """score(q, k) = q . W k (Luong et al., 2015, eq. 8); W k is computed once per source."""
 
-    def __init__(self, query: int, memory: int, *, choice: nn.Module | None = None) -> None:
-        super().__init__(choice)
+    def __init__(
+        self,
+        query: int,
+        memory: int,
+        *,
+        choice: nn.Module | None = None,
+        window: Window | None = None,
+    ) -> None:
+        super().__init__(choice, window)
         self.weight = nn.Linear(memory, query, bias=False)
 
     def project(self, values: Float[Tensor, "batch source dim"]) -> Tensor:
@@ -51,8 +59,9 @@ class Additive(Content):
         dim: int,
         bias: bool = True,
         choice: nn.Module | None = None,
+        window: Window | None = None,
     ) -> None:
-        super().__init__(choice)
+        super().__init__(choice, window)
         self.query = nn.Linear(query, dim, bias=False)
         self.key = nn.Linear(memory, dim, bias=bias)
         self.energy = nn.Linear(dim, 1, bias=False)
@@ -73,5 +82,12 @@ class Concat(Additive):
     W [q; k] is W_q q + W_k k: the additive score of the query's own size, without a bias.
     """
 
-    def __init__(self, query: int, memory: int, *, choice: nn.Module | None = None) -> None:
-        super().__init__(query, memory, dim=query, bias=False, choice=choice)
+    def __init__(
+        self,
+        query: int,
+        memory: int,
+        *,
+        choice: nn.Module | None = None,
+        window: Window | None = None,
+    ) -> None:
+        super().__init__(query, memory, dim=query, bias=False, choice=choice, window=window)

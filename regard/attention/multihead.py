@@ -9,7 +9,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from regard.attention.base import Attention, masked, weights_are_wanted
+from regard.attention.base import Attention, weights_are_wanted
+from regard.attention.choose import masked
 from regard.dropout import Dropout
 from regard.memory import Keys, Memory, Read, State
 

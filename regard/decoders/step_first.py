@@ -12,14 +12,15 @@ from regard.attention.base import Attention
 from regard.blocks import Embedding
 from regard.decoders.base import Decoded, gathered
 from regard.decoders.looker import Looker, Looking, Source
-from regard.memory import Memory, Read, Step
+from regard.memory import Keys, Memory, Read, Step
 from regard.recurrent import Recurrent
 
 
 class StepFirst(Looker):
     """s_i = f(s_{i-1}, y_{i-1}), c_i = attend(s_i), o_i = tanh(W [c_i; s_i]) (Luong et al., 2015).
 
-    No step needs another's look, so training runs the recurrence fused and all looks at once.
+    No step needs another's look, so training runs the recurrence fused and all looks at once; only
+    an attention with a state of its own must look step by step.
     """
 
     def __init__(
@@ -39,23 +40,34 @@ class StepFirst(Looker):
     def step(self, token: Int[Tensor, " rows"], state: Looking, source: Source) -> Step:
         hidden, cell = self.cell.step(self.embedding(token[:, None])[:, 0], state.cell)
         read = self.attention(hidden, source.keys, state.attention)
-        return Step(self._combined(read, hidden), Looking(cell, read.state), read)
+        return Step(self._combined(read.context, hidden), Looking(cell, read.state), read)
 
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
         source = self.prepare(memory)
         hidden, _ = self.cell(self.embedding(tokens), source.first)
-        # Every time step is a row of its sentence, just as every hypothesis is in a beam.
-        read = self.attention(hidden.flatten(0, 1), source.keys, self.attention.start(source.keys))
-        outputs = self._combined(read, hidden.flatten(0, 1)).unflatten(0, tokens.shape)
-        by_time = [
-            None if x is None else x.unflatten(0, tokens.shape)
-            for x in (read.weights, read.log_prob)
-        ]
-        return Decoded(outputs, *by_time)
+        looks = self._looks(hidden, source.keys)
+        return looks._replace(outputs=self._combined(looks.outputs, hidden))
 
-    def _combined(self, read: Read, hidden: Float[Tensor, "rows dim"]) -> Float[Tensor, "rows dim"]:
-        together = torch.cat([read.context, hidden], -1)
-        return self.dropout(self.combine(together).tanh())
+    def _looks(self, hidden: Float[Tensor, "batch time dim"], keys: Keys) -> Decoded:
+        """What every step sees: contexts as outputs, with their weights."""
+        state = self.attention.start(keys)
+        if state is None:
+            # Every time step is a row of its sentence, just as every hypothesis is in a beam.
+            read, shape = self.attention(hidden.flatten(0, 1), keys), hidden.shape[:2]
+            weights, log_prob = (
+                x if x is None else x.unflatten(0, shape) for x in (read.weights, read.log_prob)
+            )
+            return Decoded(read.context.unflatten(0, shape), weights, log_prob)
+        reads: list[Read] = []
+        for query in hidden.unbind(1):
+            reads.append(self.attention(query, keys, state))
+            state = reads[-1].state
+        return gathered(torch.stack([read.context for read in reads], 1), reads)
+
+    def _combined(
+        self, context: Float[Tensor, "*rows memory"], hidden: Float[Tensor, "*rows hidden"]
+    ) -> Float[Tensor, "*rows dim"]:
+        return self.dropout(self.combine(torch.cat([context, hidden], -1)).tanh())
 
 
 class Fed(NamedTuple):
@@ -111,5 +123,5 @@ class InputFeeding(StepFirst):
     ) -> tuple[Float[Tensor, "rows dim"], Fed, Read]:
         hidden, cell = self.cell.advance(projected + self.fed(state.output), state.looking.cell)
         read = self.attention(hidden, source.keys, state.looking.attention)
-        output = self._combined(read, hidden)
+        output = self._combined(read.context, hidden)
         return output, Fed(Looking(cell, read.state), output), read

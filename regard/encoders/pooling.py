@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from regard.attention.base import masked
+from regard.attention.choose import masked
 
 
 class Pooling(nn.Module, ABC):

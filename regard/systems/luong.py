@@ -4,15 +4,20 @@ The decoder steps, looks with its new state, and combines what it sees with what
     s_t = f(s_{t-1}, y_{t-1} [; o_{t-1}]),  a_t = softmax(score(s_t, h_j)),
     o_t = tanh(W_c [c_t; s_t]),  score: dot s.h, general s.Wh, concat v.tanh(W[s; h]).
 
+Global attention looks everywhere; local attention only at [p_t - D, p_t + D], where p_t = t
+(monotonic), or p_t = S sigmoid(v . tanh(W s_t)) with a Gaussian around it (predictive).
+
 Luong, Pham and Manning, EMNLP 2015, https://arxiv.org/abs/1508.04025.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from regard.attention.base import Content
 from regard.attention.content import Concat, Dot, General, ScaledDot
+from regard.attention.local import Everywhere, Monotonic, Predictive, Window
 from regard.blocks import Embedding
 from regard.decoders.step_first import InputFeeding, StepFirst
 from regard.encoders.rnn import RecurrentEncoder
@@ -27,6 +32,8 @@ def luong(
     *,
     cell: Literal["lstm", "gru", "rnn"] = "lstm",
     score: Literal["dot", "general", "concat", "scaled"] = "general",
+    window: Literal["global", "monotonic", "predictive"] = "global",
+    width: int = 10,
     input_feeding: bool = True,
     embedding: int = 256,
     dim: int = 512,
@@ -34,12 +41,21 @@ def luong(
     dropout: float = 0.2,
     tied: bool = False,
 ) -> Seq2Seq:
-    """Global attention of Luong: a deep encoder and decoder of `dim` units."""
+    """Global or local attention of Luong: a deep encoder and decoder of `dim` units.
+
+    A local `window` has `width` places to each side.
+    """
+    windows: dict[str, Callable[[], Window]] = {
+        "global": Everywhere,
+        "monotonic": lambda: Monotonic(width=width),
+        "predictive": lambda: Predictive(dim, width=width),
+    }
+    where = windows[window]()
     scores: dict[str, Content] = {
-        "dot": Dot(),
-        "scaled": ScaledDot(),
-        "general": General(dim, dim),
-        "concat": Concat(dim, dim),
+        "dot": Dot(window=where),
+        "scaled": ScaledDot(window=where),
+        "general": General(dim, dim, window=where),
+        "concat": Concat(dim, dim, window=where),
     }
     source = Embedding(source_vocab, embedding, dropout=dropout)
     target = Embedding(target_vocab, embedding, dropout=dropout)

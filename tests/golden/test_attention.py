@@ -12,7 +12,18 @@ from regard import attention
 from regard.attention.base import explicit_weights
 from regard.memory import Memory
 
-from .paper import Array, assert_is, heads, linear, numbers, random_weights, read, weights_of
+from .paper import (
+    Array,
+    assert_is,
+    heads,
+    linear,
+    numbers,
+    random_weights,
+    read,
+    sigmoid,
+    softmax,
+    weights_of,
+)
 
 QUERY, DIM, LENGTHS, WIDTH = 4, 4, [5, 2], 3
 
@@ -62,6 +73,45 @@ def test_content_attention(module: Any, score: Any) -> None:
             context, weights = read(scores, values[row, :length])
             assert_is(look.context[row * WIDTH + place], context)
             assert_is(look.weights[row * WIDTH + place, :length], weights)
+
+
+@pytest.mark.parametrize("width", [1, 2, 7])
+def test_predictive_window(width: int) -> None:
+    """Luong et al., 2015, eq. 9 and 10, divided by its sum over the window."""
+    window = attention.Predictive(QUERY, width=width)
+    module = random_weights(attention.Dot(window=window))
+    w, values, queries = weights_of(module), numbers(2, 5, DIM), numbers(2, WIDTH, QUERY, seed=1)
+    look = module(torch.from_numpy(queries).flatten(0, 1), module.keys(memory(values)))
+    for row, length in enumerate(LENGTHS):
+        for number, q in enumerate(queries[row]):
+            hidden = np.tanh(w["window.hidden.weight"] @ q)
+            place = length * sigmoid(w["window.place.weight"][0] @ hidden)
+            near = [j for j in range(length) if place - width <= j <= place + width]
+            align = softmax(np.array([q @ values[row, j] for j in near]))
+            spread = width / 2
+            weights = align * np.exp(-((np.array(near) - place) ** 2) / (2 * spread**2))
+            wanted = np.zeros(5)
+            wanted[near] = weights / weights.sum()
+            assert near
+            assert_is(look.weights[row * WIDTH + number], wanted)
+            assert_is(look.context[row * WIDTH + number], wanted @ values[row])
+
+
+def test_monotonic_window() -> None:
+    """p_t = t, within the source; two hypotheses of one source may stand at different steps."""
+    module = attention.Dot(window=attention.Monotonic(width=1))
+    values, queries = numbers(2, 5, DIM), numbers(4, QUERY, seed=1)
+    keys = module.keys(memory(values))
+    assert module.start(keys).tolist() == [0, 0]
+    times = [0, 3, 1, 9]
+    look = module(torch.from_numpy(queries), keys, torch.tensor(times))
+    assert look.state.tolist() == [1, 4, 2, 10]
+    near = [[0, 1], [2, 3, 4], [0, 1], [0, 1]]
+    for row, places in enumerate(near):
+        own = values[row // 2, places]
+        context, weights = read([float(queries[row] @ h) for h in own], own)
+        assert_is(look.context[row], context)
+        assert_is(look.weights[row, places], weights)
 
 
 @pytest.mark.parametrize("openly", [False, True], ids=["fused", "explicit"])

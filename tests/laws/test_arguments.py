@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from regard import attention
 from regard.attention import MultiHead, SelfAttention
 from regard.blocks import Embedding, sinusoids
 from regard.dropout import Dropout
@@ -34,6 +35,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "dropout": (lambda: Dropout(1.0), "dropout: .* got 1"),
     "layers": (lambda: GRU(2, 2, layers=0), "layers: wanted 1 or more, got 0"),
     "odd": (lambda: sinusoids(4, 3), "even dim, got 3"),
+    "window": (lambda: attention.Monotonic(width=0), "width: wanted .* 1 place or more .* got 0"),
     "tied": (lambda: Categorical(4, 7, tied=Embedding(7, 3)), "output size 4 .* embedding size 3"),
     "shared": (lambda: transformer(7, 8, shared=True), "one vocabulary .* got 7 and 8"),
     "positions": (lambda: transformer(7, 7, positions="none"), "sinusoidal or learned, got none"),

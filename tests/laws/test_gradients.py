@@ -19,6 +19,7 @@ from .zoo import (
     ALL_ATTENTIONS,
     ATTENTIONS,
     assert_close,
+    look,
     make_attention,
     mask,
     memory,
@@ -56,13 +57,13 @@ def test_attention(name: str) -> None:
     seen = memory([3, 1])
     query = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
 
-    def look(attention: Any, q: Tensor, values: Tensor) -> Tensor:
-        return attention(q, attention.keys(seen._replace(values=values))).context
+    def context(attention: Any, q: Tensor, values: Tensor) -> Tensor:
+        return look(attention, q, seen._replace(values=values)).context
 
-    check(make_attention(name), look, query, seen.values)
+    check(make_attention(name), context, query, seen.values)
     if name == "multihead":
         with explicit_weights():
-            check(make_attention(name), look, query, seen.values)
+            check(make_attention(name), context, query, seen.values)
 
 
 @pytest.mark.parametrize("name", ATTENTIONS)
@@ -70,14 +71,14 @@ def test_hard_attentions_log_prob(name: str) -> None:
     seen = memory([3, 1])
     query = torch.randn(4, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
 
-    def look(attention: Any, q: Tensor, values: Tensor) -> Tensor:
+    def chosen(attention: Any, q: Tensor, values: Tensor) -> Tensor:
         torch.manual_seed(5)
-        read = attention(q, attention.keys(seen._replace(values=values)))
+        read = look(attention, q, seen._replace(values=values))
         return torch.cat([read.log_prob, read.context.flatten()])
 
     attention = make_attention(f"{name}-hard").train()
     assert any(isinstance(part, Hard) for part in attention.modules())
-    check(attention, look, query, seen.values)
+    check(attention, chosen, query, seen.values)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -85,12 +86,12 @@ def test_self_attention(causal: bool) -> None:
     seen = memory([3, 2])
     attention = randomised(SelfAttention(4, 2, causal=causal), "self", 0)
 
-    def look(attention: Any, x: Tensor) -> Tensor:
+    def context(attention: Any, x: Tensor) -> Tensor:
         return attention(x, seen.mask).context
 
-    check(attention, look, seen.values)
+    check(attention, context, seen.values)
     with explicit_weights():
-        check(attention, look, seen.values)
+        check(attention, context, seen.values)
 
 
 ROWS, DIM, SIZE = 5, 3, 4

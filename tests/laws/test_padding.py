@@ -29,6 +29,7 @@ from .zoo import (
     assert_same_hypotheses,
     batch,
     build,
+    look,
     make_attention,
     memory,
     randomised,
@@ -109,12 +110,12 @@ def test_attention_reads_the_same_in_any_company(
         dtype=torch.float64,
         generator=torch.Generator().manual_seed(seed + 1),
     )
-    together = attention(query.flatten(0, 1), attention.keys(seen)).context.view_as(query)
+    together = look(attention, query.flatten(0, 1), seen).context.view_as(query)
     for row, length in enumerate(lengths):
         own = seen._replace(
             values=seen.values[row : row + 1, :length], mask=seen.mask[row : row + 1, :length]
         )
-        assert_close(attention(query[row], attention.keys(own)).context, together[row])
+        assert_close(look(attention, query[row], own).context, together[row])
 
 
 @pytest.mark.parametrize("causal", [False, True])

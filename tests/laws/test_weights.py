@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.attention import Hard, SelfAttention, Soft
-from regard.attention.base import explicit_weights, masked
+from regard.attention.base import explicit_weights
+from regard.attention.choose import masked
 
-from .zoo import ALL_ATTENTIONS, assert_close, make_attention, memory, randomised
+from .zoo import ALL_ATTENTIONS, assert_close, look, make_attention, memory, randomised
 
 lengths = st.lists(st.integers(1, 6), min_size=1, max_size=4)
 
@@ -35,7 +36,7 @@ def test_weights_are_a_distribution_over_real_positions(
         generator=torch.Generator().manual_seed(seed + 1),
     )
     with explicit_weights():
-        read = attention(query, attention.keys(seen))
+        read = look(attention, query, seen)
     weights, real = read.weights, seen.mask.repeat_interleave(width, 0)
     if name == "multihead":
         real = real[:, None].expand_as(weights)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from regard import attention, systems, tree
 from regard.attention import Attention, Hard
-from regard.memory import Memory
+from regard.memory import Memory, Read
 from regard.model import Seq2Seq
 from regard.search import Average, Gnmt, Hypothesis, Penalty, Raw, Symbols
 
@@ -55,6 +55,16 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "luong-deep-feeding-tied": (systems.luong, {**_LUONG, "layers": 2, "tied": True}),
     "luong-rnn-feeding": (systems.luong, {**_LUONG, "cell": "rnn"}),
+    "luong-monotonic": (
+        systems.luong,
+        {**_LUONG, "window": "monotonic", "width": 1, "input_feeding": False},
+    ),
+    "luong-monotonic-feeding": (systems.luong, {**_LUONG, "window": "monotonic", "width": 2}),
+    "luong-predictive": (
+        systems.luong,
+        {**_LUONG, "window": "predictive", "width": 1, "score": "dot", "input_feeding": False},
+    ),
+    "luong-predictive-feeding": (systems.luong, {**_LUONG, "window": "predictive", "width": 2}),
     **{
         f"cho-{summary}": (systems.cho, {**_CHO, "summary": summary})
         for summary in ("last", "mean", "max", "attend")
@@ -110,6 +120,7 @@ FEW = [
     "bahdanau-gru",
     "luong-general-feeding",
     "luong-scaled",
+    "luong-monotonic",
     "sutskever-lstm",
     "cho-attend",
     "hierarchical-turns",
@@ -125,6 +136,10 @@ ATTENTIONS: dict[str, Any] = {
     "additive": lambda **choice: attention.Additive(4, 4, dim=3, **choice),
     "additive-unbiased": lambda **choice: attention.Additive(4, 4, dim=3, bias=False, **choice),
     "concat": lambda **choice: attention.Concat(4, 4, **choice),
+    "monotonic": lambda **choice: attention.Dot(window=attention.Monotonic(width=1), **choice),
+    "predictive": lambda **choice: attention.General(
+        4, 4, window=attention.Predictive(4, width=2), **choice
+    ),
 }
 """Content attentions with queries and values of size 4, of any choice."""
 
@@ -148,6 +163,12 @@ def make_attention(name: str) -> Attention:
         return randomised(attention.MultiHead(4, 2), name, 0)
     kind, hard, _ = name.partition("-hard")
     return randomised(ATTENTIONS[kind](choice=Hard() if hard else None), name, 0)
+
+
+def look(attention: Attention, query: Tensor, seen: Memory) -> Read:
+    """The first look, with one row or more for each source."""
+    keys = attention.keys(seen)
+    return attention(query, keys, tree.repeat(attention.start(keys), len(query) // len(seen.mask)))
 
 
 ALL_ATTENTIONS = [*ATTENTIONS, *(f"{name}-hard" for name in ATTENTIONS), "multihead"]

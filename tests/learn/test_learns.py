@@ -33,6 +33,14 @@ MODELS: dict[str, dict[str, Any]] = {
         "score": "dot",
         "cell": "gru",
     },
+    "luong-local": {
+        "is": "systems.luong",
+        **RNN,
+        "dim": 64,
+        "layers": 1,
+        "window": "predictive",
+        "width": 2,
+    },
     "sutskever": {"is": "systems.sutskever", **RNN, "dim": 96, "layers": 1},
     "cho": {"is": "systems.cho", **RNN, "dim": 96, "readout": 32, "summary": "max"},
     "transformer": {
@@ -54,7 +62,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-SLOW = {"cho"}
+SLOW = {"cho", "luong-local"}
 """Kin of others, which are not trained at every turn."""
 
 
@@ -79,7 +87,7 @@ def test_learns_to_reverse(name: str, tmp_path: Path) -> None:
     model: Any = load(tmp_path / "out")
     score = model.evaluate(str(data / "valid.tsv")).scores["exact"].value
     assert score >= 95
-    if name in ("bahdanau", "luong"):
+    if name in ("bahdanau", "luong", "luong-local"):
         seen = model.look("abcde").alignment
         # The first letter said is the last one read: the weights run against the diagonal.
         assert np.abs(seen[:5].argmax(1) - np.arange(4, -1, -1)).mean() <= 1
