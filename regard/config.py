@@ -34,7 +34,7 @@ __all__ = ["Later", "RecipeError", "build", "complete", "convert", "nearest", "r
 T = TypeVar("T")
 OWN = ("regard", "torch.optim")
 """What a recipe may name without the user's leave: our own parts and PyTorch's optimizers."""
-SUPPLIED = ("source_vocab", "target_vocab", "params")
+SUPPLIED = ("source_vocab", "target_vocab", "vocab", "params")
 """Parameters of a part that is built later which code, never a recipe, supplies."""
 
 

@@ -11,6 +11,9 @@ from torch.autograd.function import once_differentiable
 
 from regard.heads import Categorical
 
+Carried = dict[str, Tensor]
+"""What one batch leaves for the next, by name, with the batch on axis 0; {} at an epoch's start."""
+
 
 class Total(NamedTuple):
     """A loss to minimise, the plain negative log likelihood, and what they are sums over."""
@@ -18,6 +21,7 @@ class Total(NamedTuple):
     loss: Float[Tensor, ""]
     nll: Float[Tensor, ""]
     tokens: Int[Tensor, ""]
+    carried: Carried = {}  # noqa: RUF012
 
 
 def likelihood(

@@ -58,9 +58,15 @@ def run(word: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="TEXT",
-        help="what to answer (default: the lines of standard input)",
+        help="what to answer, or what a language model is to write on from (default: the lines "
+        "of standard input)",
     )
     word.add_argument("--input", metavar="FILE", help="answer the lines of a file")
+    word.add_argument(
+        "--talk",
+        action="store_true",
+        help="keep a dialogue going: reply to each line with the turns before it in mind",
+    )
     together(word)
     asking(word)
     word.add_argument(
@@ -109,6 +115,12 @@ def run(word: argparse.ArgumentParser) -> None:
         metavar="N",
         help="texts that are decoded together (default: 64)",
     )
+    word.add_argument(
+        "--length",
+        type=int,
+        metavar="N",
+        help="of a language model: how many symbols to write on (default: 500)",
+    )
 
 
 def evaluate(word: argparse.ArgumentParser) -> None:
@@ -147,7 +159,26 @@ def evaluate(word: argparse.ArgumentParser) -> None:
 def look(word: argparse.ArgumentParser) -> None:
     """The options of `regard look`."""
     word.add_argument("model", help="a model's folder")
-    word.add_argument("text", help="what to answer")
+    word.add_argument(
+        "texts",
+        nargs="*",
+        default=[],
+        metavar="TEXT",
+        help="what to answer; with --map a file of sentences, with --gradients further models",
+    )
+    way = word.add_mutually_exclusive_group()
+    way.add_argument(
+        "--gradients",
+        action="store_true",
+        help="how far back in time the gradients of one or more recurrent models reach",
+    )
+    way.add_argument(
+        "--map",
+        dest="mapped",
+        action="store_true",
+        help="where the encoder puts the sentences of a file: one a line, and behind a tab its "
+        "group where there is one",
+    )
     word.add_argument(
         "--answer", metavar="TEXT", help="look at this answer instead of the model's own"
     )
@@ -158,6 +189,34 @@ def look(word: argparse.ArgumentParser) -> None:
         "--heads", action="store_true", help="all layers and heads instead of one matrix"
     )
     word.add_argument("--dark", action="store_true", help="light on dark")
+    following(word)
+
+
+def following(word: argparse.ArgumentParser) -> None:
+    """How to follow gradients."""
+    word.add_argument(
+        "--input",
+        action="append",
+        metavar="FILE",
+        help="with --gradients: a text, a file of pairs, or given twice two parallel files "
+        "(default: the validation part of each model's recipe)",
+    )
+    word.add_argument(
+        "--steps", type=int, metavar="N", help="with --gradients: steps to go back (default: 100)"
+    )
+    word.add_argument(
+        "--clip",
+        type=float,
+        metavar="NORM",
+        help="with --gradients: clip the gradient to this norm (default: 1)",
+    )
+    word.add_argument(
+        "--clip-value",
+        type=float,
+        metavar="VALUE",
+        help="with --gradients: clip its entries to this value (default: what leaves the same "
+        "norm, or half of it where the norm is not clipped)",
+    )
 
 
 def recipes(word: argparse.ArgumentParser) -> None:

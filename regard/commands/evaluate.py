@@ -14,7 +14,6 @@ from rich.table import Table
 import regard
 from regard.commands.run import asked, together
 from regard.config import OWN
-from regard.data import Pairs, as_pairs
 from regard.metrics import Comparison, plot_by_length
 from regard.tasks.evaluate import Evaluation
 from regard.tasks.folder import RECIPE, read_recipe, task_of
@@ -35,11 +34,11 @@ def evaluate(
 ) -> None:
     """Score a model on pairs, alone or against another."""
     models = [together(model, others)] + ([regard.load(against)] if against else [])
-    pairs = _pairs(model, data)
+    part = _part(model, data)
     names = [name.strip() for name in metrics.split(",")] if metrics else None
     if most is not None and most < 1:
         raise ValueError(f"--most: wanted 1 question or more, got {most}")
-    found, *rest = (_evaluated(each, pairs, names, beam, penalty, most) for each in models)
+    found, *rest = (_evaluated(each, part, names, beam, penalty, most) for each in models)
     other = rest[0] if rest else None
     tests = found.against(other) if other else {}
     if outputs:
@@ -52,36 +51,39 @@ def evaluate(
         return
     console = Console(highlight=False)
     console.print(_scores(found))
-    console.print(_by_length(found))
+    if found.sources:
+        console.print(_by_length(found))
     for name, test in tests.items():
         console.print(_verdict(name, test, model, str(against)), soft_wrap=True, markup=False)
 
 
 def _evaluated(
-    translator: Any,
-    pairs: Pairs,
+    trained: Any,
+    part: Any,
     names: list[str] | None,
     beam: int | None,
     penalty: str | None,
     most: int | None,
 ) -> Evaluation:
-    how = asked(translator.decode, beam=beam, penalty=penalty)
-    result: Evaluation = translator.evaluate(pairs, metrics=names, decode=how, most=most)
+    changed = beam is not None or penalty is not None
+    how = asked(trained.decode, beam=beam, penalty=penalty) if changed else None
+    result: Evaluation = trained.evaluate(part, metrics=names, decode=how, most=most)
     return result
 
 
-def _pairs(model: str, data: list[str]) -> Pairs:
-    if len(data) == 2:
-        return as_pairs(data)
-    if data[0] in ("valid", "test") and not Path(data[0]).exists():
-        task: Any = task_of(read_recipe(Path(model) / RECIPE), trust=OWN)
-        pairs = task.data.valid if data[0] == "valid" else task.data.test
-        if pairs is None:
-            raise ValueError(f"{model}: its recipe names no test part; give a file of pairs")
-        return pairs
+def _part(model: str, data: list[str]) -> Any:
+    """A part of the recipe's own data, or the files that were named."""
     if len(data) > 2:
-        raise ValueError(f"data: wanted one file of pairs or two parallel files, got {len(data)}")
-    return as_pairs(data[0])
+        raise ValueError(f"data: wanted one file or two parallel files, got {len(data)}")
+    if len(data) == 2:
+        return data
+    if data[0] not in ("valid", "test") or Path(data[0]).exists():
+        return data[0]
+    task = task_of(read_recipe(Path(model) / RECIPE), trust=OWN)
+    part = task.part("valid" if data[0] == "valid" else "test")
+    if part is None:
+        raise ValueError(f"{model}: its recipe names no {data[0]} part; name files")
+    return part
 
 
 def _scores(found: Evaluation) -> Table:
@@ -89,7 +91,7 @@ def _scores(found: Evaluation) -> Table:
         box=None,
         header_style="bold",
         pad_edge=False,
-        title=f"{len(found.sources):,} questions",
+        title=f"{len(found.sources):,} questions" if found.sources else None,
         title_justify="left",
     )
     for column in ("metric", "score", "95 % interval", "signature"):

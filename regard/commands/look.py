@@ -1,17 +1,61 @@
-"""`regard look`: where a model looked."""
+"""`regard look`: where a model looked, how its gradients flow, and what it makes of sentences."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import regard
+from regard.commands.gradients import follow
 
 
 def look(
-    model: str, text: str, answer: str | None, output: str | None, heads: bool, dark: bool
+    model: str,
+    texts: list[str],
+    gradients: bool,
+    mapped: bool,
+    answer: str | None,
+    output: str | None,
+    heads: bool,
+    dark: bool,
+    input: list[str] | None,  # noqa: A002
+    steps: int | None,
+    clip: float | None,
+    clip_value: float | None,
 ) -> None:
-    """Draw the alignment of one answer and say where the picture is."""
-    translator: Any = regard.load(model)
-    seen = translator.look(text, answer=answer)
-    path = seen.save(output or "look.png", heads=heads, dark=dark)
-    print(f"{' '.join(seen.source)} → {' '.join(seen.target)}\n{path}")
+    """Draw one of three pictures and say where it is."""
+    path = output or "look.png"
+    if gradients or mapped:
+        _refuse({"--answer": answer, "--heads": heads or None}, "for looking at a text")
+    if not gradients:
+        following = {"--input": input, "--steps": steps, "--clip": clip, "--clip-value": clip_value}
+        _refuse(following, "for following gradients; add --gradients")
+    if gradients:
+        follow([model, *texts], path, dark, input, steps, clip, clip_value)
+    elif mapped:
+        _map(model, _one(texts, "a file of sentences behind the model"), path, dark)
+    else:
+        text = _one(texts, "a text to look at, in quotes if it has several words")
+        seen = regard.load(model).look(text, answer=answer)
+        place = seen.save(path, heads=heads, dark=dark)
+        print(f"{' '.join(seen.source)} → {' '.join(seen.target)}\n{place}")
+
+
+def _map(model: str, file: str, path: str, dark: bool) -> None:
+    from regard.look.sentence_map import read_sentences, sentence_map
+
+    sentences, groups = read_sentences(file)
+    found = sentence_map(sentences, regard.load(model).summaries(sentences), groups)
+    place = found.save(path, dark=dark)
+    print(f"{len(sentences):,} sentences\n{place}\n{place.with_suffix('.tsv')}")
+
+
+def _one(texts: list[str], wanted: str) -> str:
+    if len(texts) != 1:
+        raise ValueError(f"wanted {wanted}, got {len(texts) or 'none'}")
+    return texts[0]
+
+
+def _refuse(options: Mapping[str, object], purpose: str) -> None:
+    for option, value in options.items():
+        if value is not None:
+            raise ValueError(f"{option}: is {purpose}")

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import regard
+from regard.commands.talk import converse, refuse
+from regard.commands.write import write
 from regard.search import Average, Gnmt, Penalty, Raw
 from regard.tasks.decode import Decode, Sampling
 from regard.tasks.output import Output
+from regard.tasks.talk import Talk
 
 PENALTIES: dict[str, type[Penalty]] = {"gnmt": Gnmt, "average": Average, "none": Raw}
 
@@ -32,22 +35,43 @@ def run(
     prefix: str,
     json: bool,
     batch: int,
+    length: int | None,
+    talk: bool,
 ) -> None:
     """Answer every text, in order."""
     if texts and input:
         raise ValueError("wanted either texts or --input FILE, got both")
     asked_for = {"--temperature": temperature, "--top-k": top_k, "--top-p": top_p, "--seed": seed}
     drawn = [option for option, value in asked_for.items() if value is not None]
-    if drawn and not sample:
-        raise ValueError(f"{drawn[0]}: is for drawing at random; add --sample")
-    translator = together(model, others)
-    how = asked(translator.decode, beam=beam, penalty=penalty, nbest=nbest, sampled=sample)
     sampling = Sampling(
         temperature=1.0 if temperature is None else temperature,
         top_k=top_k,
         top_p=top_p,
         seed=1 if seed is None else seed,
     )
+    translator = together(model, others)
+    if translator.writes:
+        answering: dict[str, object] = {
+            "--beam": beam,
+            "--penalty": penalty,
+            "--prefix": prefix or None,
+            "--talk": talk or None,
+        }
+        if wrong := [option for option, value in answering.items() if value is not None]:
+            raise ValueError(f"{wrong[0]}: is for models that answer; this one writes on")
+        prompts = texts or (_lines(input) if input else [""])
+        write(translator, prompts, length=length or 500, how=sampling, as_json=json)
+        return
+    if length is not None:
+        raise ValueError("--length: is for language models, which write on; this model answers")
+    if drawn and not sample:
+        raise ValueError(f"{drawn[0]}: is for drawing at random; add --sample")
+    how = asked(translator.decode, beam=beam, penalty=penalty, nbest=nbest, sampled=sample)
+    if talk:
+        beside = {"TEXT": texts, "--input": input, "--prefix": prefix, "--json": json}
+        refuse({**beside, "--nbest": nbest > 1})
+        converse(Talk(translator, decode=how, sampling=sampling if sample else None))
+        return
     # Somebody who types waits for each answer; files and pipes are read ahead.
     typed = not texts and not input and sys.stdin.isatty()
     chunk = 1 if typed else max(16 * batch, 1)
@@ -66,6 +90,8 @@ def run(
 def together(model: str, others: list[str]) -> Any:
     """A model, or an ensemble of it and others."""
     first: Any = regard.load(model)
+    if others and first.writes:
+        raise ValueError("--with: is for models that answer; language models write alone")
     return first.joined([regard.load(other) for other in others]) if others else first
 
 
@@ -81,6 +107,7 @@ def asked(
         extra=own.extra,
         unknown=own.unknown,
         penalty=PENALTIES[penalty]() if penalty else own.penalty,
+        coverage=own.coverage,
     )
 
 

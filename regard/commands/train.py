@@ -12,7 +12,7 @@ import yaml
 from regard.commands.recipes import find
 from regard.config import RecipeError, complete
 from regard.tasks.base import Task
-from regard.tasks.folder import RECIPE, read_recipe, task_of
+from regard.tasks.folder import DEFAULT, RECIPE, read_recipe, task_of
 from regard.train.checkpoint import write_text
 from regard.train.fit import fit
 from regard.train.view import View
@@ -40,7 +40,7 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
     folder = Path(output or Path("runs") / path.stem)
     first = os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0")) == "0"
     view = View(quiet=quiet or not first)
-    resolved = complete({"is": "tasks.Translate", **wanted}, Task)
+    resolved = complete({"is": DEFAULT, **wanted}, Task)
     if first:
         _check_deletable(folder) if fresh else _same_run(folder, resolved)
     learning = task.prepare(progress=first and not quiet)
@@ -49,7 +49,10 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
             shutil.rmtree(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
-    _tell(view, learning.facts)
+    what, *oddities = learning.told()
+    view.say(what)
+    for oddity in oddities:
+        view.say(oddity, style="yellow")
     fit(task.train, learning, folder, view=view, card={"recipe": path.stem})
     view.say(
         f"\nthe model is in {folder}; try\n  regard run {folder} TEXT\n"
@@ -111,24 +114,3 @@ def _differences(a: Any, b: Any, where: str = "") -> list[str]:
             for d in _differences(a.get(key), b.get(key), f"{where}.{key}".lstrip("."))
         ]
     return [] if a == b else [where]
-
-
-def _tell(view: View, facts: dict[str, Any]) -> None:
-    """Say what the data are, and what was left out of them."""
-    corpus = facts["train"]
-    view.say(
-        f"{corpus['pairs']:,} training pairs, {facts['valid_questions']:,} validation "
-        f"questions; {facts['source_symbols']:,} source and {facts['target_symbols']:,} "
-        "target symbols"
-    )
-    for part, skipped in (("", corpus["skipped"]), ("of validation ", facts["valid_skipped"])):
-        for reason, row in skipped.items():
-            examples = ", ".join(row["examples"])
-            view.say(f"{row['count']:,} {part}left out: {reason} ({examples})", style="yellow")
-    for side in ("source", "target"):
-        unknown, tokens = corpus[f"{side}_unknown"], corpus[f"{side}_tokens"]
-        if unknown:
-            examples = ", ".join(text for text, _ in corpus[f"{side}_unknown_examples"][:5])
-            view.say(
-                f"{unknown:,} of {tokens:,} {side} symbols are unknown ({examples})", style="yellow"
-            )

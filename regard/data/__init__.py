@@ -8,6 +8,7 @@ from regard.data.hub import HuggingFace
 from regard.data.json_lines import JsonLines
 from regard.data.prepared import prepare, train_tokenizers
 from regard.data.pronounce import CMUdict
+from regard.data.running import RunningText, Stream, Windows
 from regard.data.sources import Checks, DataError, Pair, Pairs, Report
 from regard.data.tables import Table
 from regard.data.text_files import Parallel
@@ -36,10 +37,13 @@ __all__ = [
     "Pairs",
     "Parallel",
     "Report",
+    "RunningText",
+    "Stream",
     "Table",
     "Tokenizer",
     "TokenizerSettings",
     "Unigram",
+    "Windows",
     "Words",
     "as_pairs",
     "prepare",

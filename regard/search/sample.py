@@ -30,7 +30,11 @@ def sample(
     `seeds` has one number per sentence: a sample does not depend on the batch around it.
     Nucleus (top-p) sampling: Holtzman et al., 2020.
     """
-    _check(temperature, top_k, top_p, seeds, len(limits))
+    check(temperature, top_k, top_p)
+    if len(seeds) != len(limits):
+        raise ValueError(
+            f"seeds: wanted one for each of the {len(limits)} sentences, got {len(seeds)}"
+        )
     # A forced prefix may go beyond the limit.
     longest = max(int(limits.max()), 0 if prefix is None else prefix.shape[1]) + 1
     streams = [np.random.Generator(np.random.Philox(key=seed % 2**64)) for seed in seeds]
@@ -38,12 +42,26 @@ def sample(
     chances = torch.from_numpy(np.stack([s.random(longest) for s in streams])).to(limits.device)
 
     def draw(log_prob: Float[Tensor, "sentence vocab"], step: int, live: Tensor) -> Tensor:
-        ordered, symbol = (log_prob.double() / temperature).sort(dim=-1, descending=True)
-        mass = trimmed(ordered.softmax(-1), top_k, top_p).cumsum(-1)
-        place = (mass < chances[live, step, None] * mass[:, -1:]).sum(-1, keepdim=True)
-        return symbol.gather(1, place)[:, 0]
+        return drawn(
+            log_prob, chances[live, step], temperature=temperature, top_k=top_k, top_p=top_p
+        )
 
     return follow(scorer, source, draw, symbols=symbols, limits=limits, prefix=prefix)
+
+
+def drawn(
+    log_prob: Float[Tensor, "sentence vocab"],
+    chances: Float[Tensor, " sentence"],
+    *,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+) -> Int[Tensor, " sentence"]:
+    """The symbols that numbers drawn evenly from 0 to 1 stand for."""
+    ordered, symbol = (log_prob.double() / temperature).sort(dim=-1, descending=True)
+    mass = trimmed(ordered.softmax(-1), top_k, top_p).cumsum(-1)
+    place = (mass < chances[:, None] * mass[:, -1:]).sum(-1, keepdim=True)
+    return symbol.gather(1, place)[:, 0]
 
 
 def trimmed(
@@ -59,16 +77,11 @@ def trimmed(
     return probabilities
 
 
-def _check(
-    temperature: float, top_k: int | None, top_p: float | None, seeds: list[int], sentences: int
-) -> None:
+def check(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    """Refuse what cannot be drawn from."""
     if temperature <= 0:
         raise ValueError(f"temperature: wanted a number above 0, got {temperature}")
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k: wanted 1 or more, got {top_k}")
     if top_p is not None and not 0 < top_p <= 1:
         raise ValueError(f"top_p: wanted a share above 0 and up to 1, got {top_p}")
-    if len(seeds) != sentences:
-        raise ValueError(
-            f"seeds: wanted one for each of the {sentences} sentences, got {len(seeds)}"
-        )

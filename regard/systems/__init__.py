@@ -3,7 +3,9 @@
 from regard.systems.bahdanau import bahdanau
 from regard.systems.cho import cho
 from regard.systems.conversation import conversation
+from regard.systems.gnmt import gnmt
 from regard.systems.hierarchical import hierarchical
+from regard.systems.language_model import language_model
 from regard.systems.luong import luong
 from regard.systems.sutskever import sutskever
 from regard.systems.transformer import transformer
@@ -12,7 +14,9 @@ __all__ = [
     "bahdanau",
     "cho",
     "conversation",
+    "gnmt",
     "hierarchical",
+    "language_model",
     "luong",
     "sutskever",
     "transformer",

@@ -2,13 +2,16 @@
 
 from regard.tasks.base import Task, Trained
 from regard.tasks.decode import Decode, Sampling
+from regard.tasks.model_text import ModelText
 from regard.tasks.output import Output
 from regard.tasks.text import TextData
 from regard.tasks.translate import Translate
 from regard.tasks.translator import Translator
+from regard.tasks.writer import Writer
 
 __all__ = [
     "Decode",
+    "ModelText",
     "Output",
     "Sampling",
     "Task",
@@ -16,4 +19,5 @@ __all__ = [
     "Trained",
     "Translate",
     "Translator",
+    "Writer",
 ]

@@ -5,17 +5,51 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+from jaxtyping import Float
+
+from regard.look.seen import Seen
 from regard.train.learning import Learning
+
+if TYPE_CHECKING:
+    from regard.look.probe import Gradients
+    from regard.tasks.evaluate import Evaluation
 
 
 class Trained(ABC):
     """A model that can be used: it runs, is evaluated, and shows where it looked."""
 
+    writes: ClassVar[bool] = False
+    """Whether it writes on from a prompt instead of answering it."""
+
     @abstractmethod
     def run(self, inputs: Sequence[str]) -> list[Any]:
         """One output per input."""
+
+    @abstractmethod
+    def evaluate(
+        self,
+        data: Any,
+        *,
+        metrics: list[str] | None = None,
+        decode: Any = None,
+        most: int | None = None,
+    ) -> Evaluation:
+        """Score the model on files, or on a part of the recipe's own data."""
+
+    def look(self, text: str, *, answer: str | None = None) -> Seen:  # noqa: ARG002
+        """Where the model looks while it answers a text."""
+        raise ValueError("this model has no attention: there is nowhere that it looked")
+
+    def gradients(self, data: Any, *, steps: int = 100, rows: int = 32) -> Gradients:  # noqa: ARG002
+        """How the gradient of its loss on files, or on a part of its data, flows back in time."""
+        raise ValueError("this model has no recurrence that a gradient could flow back through")
+
+    def summaries(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:  # noqa: ARG002
+        """What its encoder makes of each text as a whole."""
+        raise ValueError("this model has no encoder: it makes no vector of a sentence")
 
 
 class Task(ABC):
@@ -24,6 +58,10 @@ class Task(ABC):
     @abstractmethod
     def prepare(self, *, progress: bool = True) -> Learning:
         """Read and prepare the data, and build the model."""
+
+    @abstractmethod
+    def part(self, name: Literal["valid", "test"]) -> Any:
+        """A part of the data that a trained model can be evaluated on; None where there is none."""
 
     @abstractmethod
     def restore(self, folder: Path) -> Trained:

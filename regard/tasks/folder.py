@@ -21,6 +21,7 @@ from regard.train.checkpoint import sync, write_text
 from regard.train.engine import put_weights
 
 WEIGHTS, RECIPE, CARD = "model.safetensors", "recipe.yaml", "card.json"
+DEFAULT = "tasks.Translate"
 SOURCE, TARGET = "source.tokenizer.json", "target.tokenizer.json"
 
 
@@ -44,7 +45,7 @@ def load(folder: str | Path, *, trust: tuple[str, ...] = ()) -> Trained:
 
 def task_of(recipe: Mapping[str, Any], *, trust: tuple[str, ...] | None = None) -> Task:
     """The task that a recipe describes; without `is`, text to text."""
-    spec = {"is": "tasks.Translate", **recipe}
+    spec = {"is": DEFAULT, **recipe}
     return build(spec, Task, trust=trust).build()
 
 

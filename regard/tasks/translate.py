@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from regard.config import Later
-from regard.data import Batches, Corpus, DataError, Report, Tokenizer
-from regard.losses import Total, likelihood
-from regard.metrics import named
+from regard.data import Batches, Corpus, DataError, Pairs, Report, Tokenizer
+from regard.losses import Carried, Total, likelihood
 from regard.model import Seq2Seq
+from regard.search import Coverage
 from regard.tasks import folder as model_folder
 from regard.tasks.base import Task
 from regard.tasks.decode import Decode
-from regard.tasks.evaluate import evaluate
+from regard.tasks.evaluate import check, evaluate
 from regard.tasks.text import Question, TextBatch, TextData, evenly, questions, text_batch
 from regard.tasks.translator import Translator
 from regard.train.learning import Learning, Sample, Validation
@@ -50,8 +50,7 @@ class Translate(Task):
             raise ValueError("metrics: wanted at least one, got none")
         if not 0 <= smoothing < 1:
             raise ValueError(f"smoothing: wanted a share from 0 to below 1, got {smoothing}")
-        for name in metrics:
-            named(name)
+        check(metrics)
         self.data, self.model, self.train, self.metrics = data, model, train, metrics
         self.decode = decode or Decode()
         self.validate_with = validate_with or Decode(beam=1)
@@ -71,6 +70,9 @@ class Translate(Task):
         return TranslateLearning(
             self, source, target, corpus, evenly(valid, self.data.most), report
         )
+
+    def part(self, name: Literal["valid", "test"]) -> Pairs | None:
+        return self.data.valid if name == "valid" else self.data.test
 
     def restore(self, folder: Path) -> Translator:
         """Build the model of a folder and fill in its weights."""
@@ -106,6 +108,9 @@ class TranslateLearning(Learning):
         fit = task.train
         torch.manual_seed(fit.seed)  # the first weights are a function of the recipe, too
         self.model = self.blank()
+        for how in (task.decode, task.validate_with):
+            if how.coverage:  # refused now for a model that looks nowhere, not after training
+                Coverage(self.model, [self.model.decoder], beta=how.coverage)
         self.batches = Batches(
             corpus.source_lengths,
             corpus.target_lengths,
@@ -121,6 +126,24 @@ class TranslateLearning(Learning):
             "target_symbols": target.size,
         }
 
+    def told(self) -> list[str]:
+        """What the data are; then what was left out of them, and which symbols are unknown."""
+        facts, corpus = self.facts, self.corpus.meta
+        lines = [
+            f"{corpus['pairs']:,} training pairs, {facts['valid_questions']:,} validation "
+            f"questions; {self.source.size:,} source and {self.target.size:,} target symbols"
+        ]
+        for part, skipped in (("", corpus["skipped"]), ("of validation ", facts["valid_skipped"])):
+            for reason, row in skipped.items():
+                examples = ", ".join(row["examples"])
+                lines.append(f"{row['count']:,} {part}left out: {reason} ({examples})")
+        for side in ("source", "target"):
+            if unknown := corpus[f"{side}_unknown"]:
+                tokens, examples = corpus[f"{side}_tokens"], corpus[f"{side}_unknown_examples"]
+                some = ", ".join(text for text, _ in examples[:5])
+                lines.append(f"{unknown:,} of {tokens:,} {side} symbols are unknown ({some})")
+        return lines
+
     def blank(self) -> Seq2Seq:
         return self.task.model.build(self.source.size, self.target.size)
 
@@ -130,7 +153,7 @@ class TranslateLearning(Learning):
     def count(self, indices: np.ndarray) -> int:
         return int(self.corpus.target_lengths[indices].sum()) + len(indices)
 
-    def loss(self, model: nn.Module, batch: TextBatch) -> Total:
+    def loss(self, model: nn.Module, batch: TextBatch, carried: Carried) -> Total:  # noqa: ARG002
         assert isinstance(model, Seq2Seq)
         decoded = model(batch.source, batch.source_mask, batch.inputs)
         return likelihood(

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from regard import tree
-from regard.losses import Total
+from regard.losses import Carried, Total
 from regard.train.engine import make_fabric, put_weights, whole
 from regard.train.keep import Keeper
 from regard.train.learning import Learning, Validation
@@ -43,8 +43,8 @@ class Objective(nn.Module):
         super().__init__()
         self.model, self._loss = learning.model, learning.loss
 
-    def forward(self, batch: Any) -> Total:
-        return self._loss(self.model, batch)
+    def forward(self, batch: Any, carried: Carried) -> Total:
+        return self._loss(self.model, batch, carried)
 
 
 class Loop:
@@ -117,10 +117,12 @@ class Loop:
         factor = settings.schedule.factor(now.update + 1, now.total, now.goals)
         for rate, parameters in zip(self.rates, self.optimizer.param_groups, strict=True):
             parameters["lr"] = rate * factor
-        nll = sum(
-            self._backward(indices, count, last=i == len(group) - 1)
-            for i, indices in enumerate(group)
-        )
+        nll = torch.zeros((), device=self.fabric.device)
+        for i, indices in enumerate(group):
+            total = self._backward(indices, count, now.carried, last=i == len(group) - 1)
+            nll, now.carried = nll + total.nll, total.carried
+        if now.position == 0:
+            now.carried = {}
         loss = float(self.fabric.all_reduce(nll, reduce_op="sum")) / count
         clip = settings.clip if settings.clip is not None else math.inf
         gradient = float(
@@ -141,7 +143,9 @@ class Loop:
         self.tokens += count
         return Pulse(now.update, epoch, loss, self.rates[0] * factor, gradient)
 
-    def _backward(self, indices: np.ndarray, count: int, *, last: bool = True) -> Tensor:
+    def _backward(
+        self, indices: np.ndarray, count: int, carried: Carried, *, last: bool = True
+    ) -> Total:
         """The gradient of this process' rows; the strategies take the mean over the processes."""
         world, rank = self.fabric.world_size, self.fabric.global_rank
         own = indices[rank::world]
@@ -149,9 +153,9 @@ class Loop:
         batch = tree.map(lambda leaf: leaf.to(self.fabric.device), batch)
         share = 1.0 if len(own) else 0.0
         with self.fabric.no_backward_sync(self.wrapped, enabled=not last):
-            total = self.wrapped(batch)
+            total: Total = self.wrapped(batch, carried)
             self.fabric.backward(total.loss * (share * world / count))
-        return total.nll * share
+        return total._replace(nll=total.nll * share)
 
     def _next_batches(self) -> list[np.ndarray]:
         """The next `accumulate` batches of this epoch; an epoch's last group may be smaller."""
@@ -166,7 +170,7 @@ class Loop:
     def _plan(self) -> None:
         """Measure a few batches, say what the run will take, and fix the number of updates."""
         settings, now = self.settings, self.state
-        flight = preflight(self.learning, self.batches, lambda indices: self._backward(indices, 1))
+        flight = preflight(self.learning, self.batches, lambda i: self._backward(i, 1, {}))
         self.wrapped.zero_grad(set_to_none=True)
         planned = self._planned()
         if planned is not None:

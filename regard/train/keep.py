@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,16 +46,25 @@ class Keeper:
         if found is None:
             return state.State()
         resumed = state.restore(found, self.model, self.optimizer, self.ema)
+        rank, world, device = self.fabric.global_rank, self.fabric.world_size, self.fabric.device
+        resumed.carried = {n: t[rank::world].to(device) for n, t in resumed.carried.items()}
         say(f"going on from update {resumed.update:,}")
         return resumed
 
     def save(self, now: state.State) -> None:
         """Write a checkpoint and delete those that nobody could want any more."""
-        captured = state.capture(now, self.model, self.optimizer, self.ema)
+        everyone = replace(now, carried={n: self._gathered(t) for n, t in now.carried.items()})
+        captured = state.capture(everyone, self.model, self.optimizer, self.ema)
         if self.fabric.is_global_zero:
             checkpoint.save(self.folder, now.update, captured)
             checkpoint.clean(self.folder, last=self.average if self.average_of == "last" else 2)
         self.fabric.barrier()
+
+    def _gathered(self, rows: Tensor) -> Tensor:
+        """The rows of all processes, which took them in turns."""
+        if self.fabric.world_size == 1:
+            return rows
+        return self.fabric.all_gather(rows).transpose(0, 1).flatten(0, 1)  # type: ignore[no-any-return]
 
     def follow(self, update: int) -> None:
         """Exponential moving average: w' = d w' + (1 - d) w, with a smaller d at the start."""

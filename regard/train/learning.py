@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from torch import Tensor, nn
 
-from regard.data import Batches
-from regard.losses import Total
+from regard.losses import Carried, Total
 
 
 class Sample(NamedTuple):
@@ -19,7 +18,7 @@ class Sample(NamedTuple):
 
     source: str
     output: str
-    reference: str
+    reference: str | None = None
 
 
 class Validation(NamedTuple):
@@ -31,13 +30,24 @@ class Validation(NamedTuple):
     samples: list[Sample]
 
 
+class Order(Protocol):
+    """Which examples stand together in a batch, and in which order the batches come."""
+
+    def epoch(self, epoch: int) -> Sequence[np.ndarray]:
+        """The batches of an epoch: a pure function of the epoch."""
+
+
 class Learning(ABC):
     """What the training loop sees of a task."""
 
     model: nn.Module
-    batches: Batches
+    batches: Order
     facts: dict[str, Any]
     """Of the data: sizes and fingerprints, for the preflight and the card."""
+
+    @abstractmethod
+    def told(self) -> list[str]:
+        """What a person should know of the data before training."""
 
     @abstractmethod
     def blank(self) -> nn.Module:
@@ -52,8 +62,8 @@ class Learning(ABC):
         """What the loss of these examples is a sum over."""
 
     @abstractmethod
-    def loss(self, model: nn.Module, batch: Any) -> Total:
-        """The loss of one batch, as a sum."""
+    def loss(self, model: nn.Module, batch: Any, carried: Carried) -> Total:
+        """The loss of one batch, as a sum; `carried` is what the batch before left, if anything."""
 
     @abstractmethod
     def validate(self, model: nn.Module) -> Validation:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from regard.losses import Carried
 from regard.train.checkpoint import Checkpoint
 from regard.train.engine import (
     optimizer_tensors,
@@ -39,6 +40,8 @@ class State:
     """Updates whose checkpoints are kept for averaging, best first."""
     log_size: int = 0
     finished: bool = False
+    carried: Carried = field(default_factory=dict)
+    """What the last batch of this process left for the next."""
 
     def note(self, goal: float, scores: dict[str, float], *, keep: int) -> None:
         """Remember a validation at the present update."""
@@ -61,7 +64,10 @@ def capture(
     remembered = optimizer_tensors(model, optimizer)
     tensors |= {f"optimizer/{name}": tensor for name, tensor in remembered.items()}
     tensors |= {f"ema/{name}": whole(tensor) for name, tensor in (ema or {}).items()}
-    return Checkpoint({k: v.cpu() for k, v in tensors.items()}, asdict(state))
+    tensors |= {f"carried/{name}": tensor for name, tensor in state.carried.items()}
+    facts = asdict(replace(state, carried={}))
+    del facts["carried"]
+    return Checkpoint({k: v.cpu() for k, v in tensors.items()}, facts)
 
 
 def restore(
@@ -76,7 +82,7 @@ def restore(
     for name, tensor in part(checkpoint, "ema").items():
         if ema is not None:
             ema[name] = placed_like(ema[name], tensor).clone()
-    return State(**checkpoint.facts)
+    return State(**checkpoint.facts, carried=part(checkpoint, "carried"))
 
 
 def part(checkpoint: Checkpoint, which: str) -> dict[str, Tensor]:

@@ -86,6 +86,9 @@ class View:
             style="bold green" if best else "bold",
         )
         for sample in validation.samples:
+            if sample.reference is None:
+                self.say(f"  {_short(sample.output, 200)}", style="dim")
+                continue
             mark = "=" if sample.output == sample.reference else "≠"
             self.say(
                 f"  {_short(sample.source)} → {_short(sample.output)}  {mark} "

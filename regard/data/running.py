@@ -1,0 +1,171 @@
+"""Running text: the lines of files as one long row of numbers."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.files import fingerprints, key, read_json, whole_folder
+from regard.data.progress import counting
+from regard.data.sources import JSON, data_error
+from regard.data.text_files import existing, read_lines
+from regard.data.tokenizer import Tokenizer
+from regard.data.tokenizers import Characters, TokenizerSettings
+
+META, TOKENS = "meta.json", "tokens"
+VERSION = 1
+CHUNK = 2_000
+
+
+class Stream(NamedTuple):
+    """A text as numbers, and the characters that it had, line ends included."""
+
+    tokens: NDArray[Any]
+    characters: int
+
+
+class RunningText:
+    """Text for a language model: the lines of one file or several, one after the other.
+
+    A line's end is the end-of-sequence symbol, with every tokenizer. Without `valid`, the last
+    `held_out` of the training text's characters, from a whole line on, is what the model is
+    measured on and never learns from.
+    """
+
+    def __init__(
+        self,
+        *,
+        train: str | list[str],
+        valid: str | list[str] | None = None,
+        held_out: float = 0.1,
+        symbols: TokenizerSettings | None = None,
+        cache: Path | None = None,
+    ) -> None:
+        if not 0 < held_out < 1:
+            raise ValueError(f"held_out: wanted a share between 0 and 1, got {held_out}")
+        self._train = [train] if isinstance(train, str) else train
+        self._valid = [valid] if isinstance(valid, str) else valid
+        self.held_out, self.symbols = held_out, symbols or Characters()
+        default = Path(os.environ.get("REGARD_CACHE", "~/.cache/regard")).expanduser()
+        self.cache = cache or default
+
+    def train(self) -> Iterator[str]:
+        """The lines that the model learns from."""
+        yield from islice(read_texts(self._train), None if self._valid else self._learned_lines)
+
+    def valid(self) -> Iterator[str]:
+        """The lines that it is measured on."""
+        if self._valid:
+            yield from read_texts(self._valid)
+        else:
+            yield from islice(read_texts(self._train), self._learned_lines, None)
+
+    @cached_property
+    def _learned_lines(self) -> int:
+        ends = np.cumsum([len(line) + 1 for line in read_texts(self._train)], dtype=np.int64)
+        if len(ends) < 2:
+            where = self._train[0]
+            problem = f"wanted at least two lines to set some aside, got {len(ends)}"
+            raise data_error(where, problem, "give a longer text, or a file for data.valid")
+        learned = int(np.searchsorted(ends, ends[-1] * (1 - self.held_out), side="right"))
+        return min(max(learned, 1), len(ends) - 1)
+
+    def tokenizer(self, *, progress: bool) -> Tokenizer:
+        """Trained on the training part only."""
+        return self.symbols.train(self.train(), progress=progress)
+
+    def streams(self, tokenizer: Tokenizer, *, progress: bool) -> tuple[Stream, Stream]:
+        """Both parts as numbers, encoded once and mapped into memory."""
+        files = [existing(path) for path in (*self._train, *(self._valid or ()))]
+        content: dict[str, JSON] = {
+            "files": [*fingerprints(files, self.cache)],
+            "valid": len(self._valid or ()),
+            "held_out": self.held_out,
+            "tokenizer": tokenizer.fingerprint,
+            "version": VERSION,
+        }
+        found = []
+        for part, lines in (("train", self.train()), ("valid", self.valid())):
+            folder = self.cache / f"text-{key({**content, 'part': part})}"
+            if not _usable(folder):
+                with whole_folder(folder, _usable) as unfinished:
+                    _write(unfinished, lines, tokenizer, progress)
+            meta: dict[str, Any] = read_json(folder / META)
+            tokens = np.memmap(folder / TOKENS, dtype=meta["type"], mode="r").view(np.ndarray)
+            found.append(Stream(tokens, meta["characters"]))
+        return found[0], found[1]
+
+
+def read_texts(paths: list[str]) -> Iterator[str]:
+    """The lines of several text files, one after the other."""
+    for path in paths:
+        for line in read_lines(existing(path)):
+            if line.fault:
+                raise data_error(f"{path}:{line.number}", line.fault, "mend or delete the line")
+            yield line.text
+
+
+def encoded(lines: Iterable[str], tokenizer: Tokenizer) -> Iterator[tuple[NDArray[Any], int]]:
+    """Numbers and characters of some lines at a time, each line with its end."""
+    kind = "uint16" if tokenizer.size <= 2**16 else "uint32"
+    lines = iter(lines)
+    while chunk := list(islice(lines, CHUNK)):
+        rows = ([*row, Tokenizer.EOS] for row in tokenizer.encode(chunk))
+        yield np.fromiter(chain.from_iterable(rows), kind), sum(len(line) + 1 for line in chunk)
+
+
+def _write(folder: Path, lines: Iterable[str], tokenizer: Tokenizer, shown: bool) -> None:
+    total, characters, kind = 0, 0, "uint16"
+    with (
+        (folder / TOKENS).open("wb") as file,
+        counting("encoding", "characters", shown=shown) as advance,
+    ):
+        for tokens, count in encoded(lines, tokenizer):
+            file.write(tokens.tobytes())
+            total, characters, kind = total + len(tokens), characters + count, tokens.dtype.name
+            advance(count)
+    if not total:
+        raise data_error("data", "there is no text", "check data.train and data.valid")
+    meta = {"version": VERSION, "tokens": total, "characters": characters, "type": kind}
+    (folder / META).write_text(json.dumps(meta), encoding="utf-8")
+
+
+def _usable(folder: Path) -> bool:
+    meta: dict[str, Any] = read_json(folder / META)
+    try:
+        size = np.dtype(meta["type"]).itemsize * meta["tokens"]
+        return meta["version"] == VERSION and (folder / TOKENS).stat().st_size == size
+    except (KeyError, TypeError, OSError):
+        return False
+
+
+class Windows:
+    """Cuts a stream into `rows` parallel texts, and these into windows of `window` symbols.
+
+    An index is the place where a window begins. Row r of each batch goes on where row r of the
+    batch before ended, so that a state can be carried along. Where the rows begin is drawn anew
+    for each epoch, from seed and epoch alone.
+    """
+
+    def __init__(self, length: int, *, window: int, rows: int, seed: int) -> None:
+        if length < 2:
+            raise ValueError(f"the text: wanted at least 2 symbols to learn from, got {length}")
+        self.length, self.seed = length, seed
+        # A short text has fewer rows, and in the end a shorter window.
+        self.rows = max(1, min(rows, (length - 1) // (window + 1)))
+        self.window = min(window, length - 1)
+
+    def epoch(self, epoch: int) -> list[NDArray[np.int64]]:
+        """Where the windows of each batch begin."""
+        chance = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, epoch])))
+        slack = (self.length - 1) % self.window
+        offset = int(chance.integers(slack + 1))
+        span = (self.length - 1 - offset) // self.rows
+        starts = offset + span * np.arange(self.rows, dtype=np.int64)
+        return [starts + self.window * number for number in range(max(1, span // self.window))]

@@ -1,0 +1,174 @@
+"""A trained language model: it writes on from a prompt, and says how likely a text is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from regard.data import Stream, Tokenizer
+from regard.data.running import encoded, read_texts
+from regard.language import LanguageModel
+from regard.look.probe import Gradients, language_gradients
+from regard.losses import likelihood
+from regard.metrics import Metric
+from regard.recurrent import RecurrentState
+from regard.search import check, stream
+from regard.tasks.base import Trained
+from regard.tasks.decode import Sampling
+from regard.tasks.evaluate import Evaluation, Perplexity, Score
+from regard.tasks.output import Output
+
+ROWS, WINDOW = 16, 256
+"""A text is measured as this many parts side by side, each carried on from window to window."""
+
+
+class Nats(Metric):
+    """-log p(text) / characters, whatever the symbols are; line ends count as characters."""
+
+    name = "nats"
+    higher_is_better = False
+
+    def __init__(self, symbols_per_character: float = 1.0) -> None:
+        self.ratio = symbols_per_character
+
+    def scores(self, totals: Float[np.ndarray, "sample count"]) -> Float[np.ndarray, " sample"]:
+        return np.asarray(-totals[:, 0] / totals[:, 1] * self.ratio)
+
+    def signature(self, references: Sequence[Sequence[str]]) -> str:
+        return f"nats|parts:{len(references)}|per:character"
+
+    def _counts(
+        self, outputs: Sequence[str], references: Sequence[Sequence[str]]
+    ) -> Sequence[Sequence[int | float]]:
+        raise NotImplementedError("nats are measured by the model, not on its output")
+
+
+class Writer(Trained):
+    """A language model with its tokenizer."""
+
+    writes = True
+
+    def __init__(
+        self, model: LanguageModel, symbols: Tokenizer, *, card: dict[str, Any] | None = None
+    ) -> None:
+        self.model, self.symbols, self.card = model.eval(), symbols, card or {}
+
+    def run(
+        self, inputs: Sequence[str] | str, *, length: int = 500, sampling: Sampling | None = None
+    ) -> list[Output]:
+        """What each prompt goes on with."""
+        prompts = [inputs] if isinstance(inputs, str) else list(inputs)
+        found = []
+        for prompt in prompts:
+            text = "".join(self.write(prompt, length=length, sampling=sampling))
+            found.append(Output(prompt, text, [], 0.0, 0.0, unknown=self.symbols.unknown(prompt)))
+        return found
+
+    def write(
+        self, prompt: str = "", *, length: int = 500, sampling: Sampling | None = None
+    ) -> Iterator[str]:
+        """The text that follows a prompt, piece by piece as it is drawn; `length` in symbols."""
+        if length < 1:
+            raise ValueError(f"length: wanted 1 symbol or more, got {length}")
+        how = sampling or Sampling()
+        check(how.temperature, how.top_k, how.top_p)
+        return self._pieces(prompt, length, how)
+
+    def _pieces(self, prompt: str, length: int, how: Sampling) -> Iterator[str]:
+        *whole, begun = [self.symbols.encode([line])[0] for line in prompt.split("\n")]
+        said = [Tokenizer.EOS, *(n for line in whole for n in (*line, Tokenizer.EOS)), *begun]
+        digest = hashlib.sha256(f"{how.seed}\0{prompt}".encode()).digest()
+        drawing = stream(
+            self.model,
+            torch.zeros(1, dtype=torch.long),
+            said,
+            never=(Tokenizer.PAD, Tokenizer.BOS, Tokenizer.UNK),
+            seed=int.from_bytes(digest[:8], "little"),
+            temperature=how.temperature,
+            top_k=how.top_k,
+            top_p=how.top_p,
+        )
+        line, shown = begun, self.symbols.decode(begun)
+        for number in islice(drawing, length):
+            if number == Tokenizer.EOS:
+                yield "\n"
+                line, shown = [], ""
+                continue
+            line = [*line, number]
+            now = self.symbols.decode(line)
+            yield now[len(shown) :]
+            shown = now
+
+    def evaluate(
+        self,
+        data: str | Path | Iterable[str] | Stream,
+        *,
+        metrics: list[str] | None = None,
+        decode: Any = None,
+        most: int | None = None,
+    ) -> Evaluation:
+        """Nats per character and perplexity per symbol of a text: a file, its lines, or numbers."""
+        for name, value in (("metrics", metrics), ("decode", decode), ("most", most)):
+            if value is not None:
+                raise ValueError(
+                    f"{name}: a language model is measured on a text as it stands, by nats and "
+                    "perplexity; leave it out"
+                )
+        text = data if isinstance(data, Stream) else self._stream(data)
+        statistics = log_likelihoods(self.model, text)
+        nats, perplexity = Nats(len(text.tokens) / text.characters), Perplexity()
+        parts = [[""]] * len(statistics)
+        return Evaluation(
+            [],
+            [],
+            [],
+            [],
+            {
+                "nats": Score(nats, statistics, nats.signature(parts)),
+                "perplexity": Score(perplexity, statistics, perplexity.signature(parts)),
+            },
+        )
+
+    def gradients(self, data: Any, *, steps: int = 100, rows: int = 32) -> Gradients:
+        """How the gradient of one symbol's loss flows back, in rows cut from a text."""
+        text = data if isinstance(data, Stream) else self._stream(data)
+        return language_gradients(self.model, text.tokens, steps=steps, rows=rows)
+
+    def _stream(self, data: str | Path | Iterable[str]) -> Stream:
+        lines = read_texts([str(data)]) if isinstance(data, str | Path) else data
+        rows = list(encoded(lines, self.symbols))
+        if not rows:
+            raise ValueError(f"{data}: wanted a text to measure, got nothing")
+        tokens = np.concatenate([numbers for numbers, _ in rows])
+        return Stream(tokens, sum(count for _, count in rows))
+
+
+@torch.inference_mode()
+def log_likelihoods(model: LanguageModel, text: Stream) -> Float[np.ndarray, "window 2"]:
+    """Log probability and symbols of each window; the text's first symbol follows a line's end."""
+    rows = min(ROWS, max(1, len(text.tokens) // WINDOW))
+    span = -(-len(text.tokens) // rows)
+    table = np.full(rows * span, -1, np.int64)
+    table[: len(text.tokens)] = text.tokens
+    targets = torch.from_numpy(table).view(rows, span)
+    before = torch.from_numpy(np.roll(table, 1)).view(rows, span)
+    before[0, 0] = Tokenizer.EOS
+    device = next(model.parameters()).device
+    state: RecurrentState | None = None
+    found = []
+    for first in range(0, span, WINDOW):
+        part = slice(first, first + WINDOW)
+        wanted, real = targets[:, part].to(device), (targets[:, part] >= 0).to(device)
+        outputs, state = model(before[:, part].clamp(min=0).to(device), state)
+        for row in range(rows):
+            one = slice(row, row + 1)
+            total = likelihood(model.head, outputs[one], wanted[one].clamp(min=0), real[one])
+            found.append((-float(total.nll), int(total.tokens)))
+    return np.array([row for row in found if row[1]], dtype=np.float64)
