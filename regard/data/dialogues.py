@@ -18,8 +18,13 @@ _SPACING = (
 
 
 def joined(turns: Sequence[str]) -> str:
-    """Give turns as one text; a mark that stands inside a turn becomes a blank."""
-    return f" {TURN} ".join(turn.replace(TURN, " ").strip() for turn in turns)
+    """Give turns as one text."""
+    return f" {TURN} ".join(map(one_turn, turns))
+
+
+def one_turn(text: str) -> str:
+    """Give a text that is one turn, whatever stands in it: the mark becomes a blank."""
+    return text.replace(TURN, " ").strip()
 
 
 def as_typed(text: str) -> str:
@@ -108,7 +113,7 @@ class Dialogues(Pairs):
 
     def _turn(self, turn: object, name: str) -> str:
         inner = turn if self.text is None else reach(turn, self.text)
-        text = as_text(inner, name).replace(TURN, " ").strip()
+        text = one_turn(as_text(inner, name))
         if not text:
             raise MissingKeyError(f"{name} is empty")
         return as_typed(text) if self.typed else text

@@ -4,6 +4,7 @@ from regard.tasks.base import Task, Trained
 from regard.tasks.decode import Decode, Sampling
 from regard.tasks.model_text import ModelText
 from regard.tasks.output import Output
+from regard.tasks.talk import Talk
 from regard.tasks.text import TextData
 from regard.tasks.translate import Translate
 from regard.tasks.translator import Translator
@@ -14,6 +15,7 @@ __all__ = [
     "ModelText",
     "Output",
     "Sampling",
+    "Talk",
     "Task",
     "TextData",
     "Trained",

@@ -105,19 +105,32 @@ def evaluate(
     perplexity: bool = True,
 ) -> Evaluation:
     """Decode every question for real and score the answers."""
+    alone = model.scorer is model.model  # an ensemble has no likelihood of its own yet
+    if Perplexity.name in metrics and not alone:
+        raise ValueError("metrics: an ensemble has no perplexity; leave it out or name another")
     sources = [question.source for question in asked]
     references = [question.answers for question in asked]
     outputs = [output.text for output in model.run(sources, decode=decode)]
-    scores: dict[str, Score] = {}
-    for name in metrics:
-        metric = named(name)
-        scores[name] = Score(
-            metric, metric.statistics(outputs, references), metric.signature(references)
-        )
-    if perplexity and model.scorer is model.model:  # an ensemble has no likelihood of its own yet
-        scores["perplexity"] = _perplexity(model, asked)
+    always = [Perplexity.name] if perplexity and alone else []
+    scores = {
+        name: _perplexity(model, asked)
+        if name == Perplexity.name
+        else _scored(named(name), outputs, references)
+        for name in dict.fromkeys([*metrics, *always])
+    }
     lengths = [len(row) for row in model.source.encode(sources)]
     return Evaluation(sources, outputs, references, lengths, scores)
+
+
+def check(metrics: Sequence[str]) -> None:
+    """Refuse names that no metric has."""
+    for name in metrics:
+        if name != Perplexity.name:
+            named(name)
+
+
+def _scored(metric: Metric, outputs: list[str], references: list[list[str]]) -> Score:
+    return Score(metric, metric.statistics(outputs, references), metric.signature(references))
 
 
 def _perplexity(model: Translator, asked: list[Question]) -> Score:
