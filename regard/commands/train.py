@@ -12,7 +12,7 @@ import yaml
 from regard.commands.recipes import find
 from regard.config import RecipeError, complete
 from regard.tasks.base import Task
-from regard.tasks.folder import DEFAULT, RECIPE, read_recipe, task_of
+from regard.tasks.folder import DEFAULT, RECIPE, filled, read_recipe, task_of
 from regard.train.checkpoint import write_text
 from regard.train.fit import fit
 from regard.train.view import View
@@ -35,7 +35,7 @@ EXTENDABLE = {
 def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quiet: bool) -> None:
     """Train until the recipe's end, from wherever the output folder stands."""
     path = find(recipe)
-    wanted = changed(read_recipe(path), changes)
+    wanted = filled(changed(read_recipe(path), changes))
     task: Any = task_of(wanted)
     folder = Path(output or Path("runs") / path.stem)
     first = os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0")) == "0"
@@ -54,6 +54,10 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
     for oddity in oddities:
         view.say(oddity, style="yellow")
     fit(task.train, learning, folder, view=view, card={"recipe": path.stem})
+    if first and not quiet:
+        view.say("\nwhat to expect of it:")
+        for line in learning.expected(folder):
+            view.say(f"  {line}")
     view.say(
         f"\nthe model is in {folder}; try\n  regard run {folder} TEXT\n"
         f"  regard look {folder} TEXT\n  regard evaluate {folder} valid"

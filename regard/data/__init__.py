@@ -6,6 +6,7 @@ from regard.data.corpus import Corpus
 from regard.data.dialogues import Dialogues
 from regard.data.hub import HuggingFace
 from regard.data.json_lines import JsonLines
+from regard.data.parts import SetAside, UpTo
 from regard.data.prepared import prepare, train_tokenizers
 from regard.data.pronounce import CMUdict
 from regard.data.running import RunningText, Stream, Windows
@@ -38,11 +39,13 @@ __all__ = [
     "Parallel",
     "Report",
     "RunningText",
+    "SetAside",
     "Stream",
     "Table",
     "Tokenizer",
     "TokenizerSettings",
     "Unigram",
+    "UpTo",
     "Windows",
     "Words",
     "as_pairs",

@@ -55,6 +55,11 @@ class Trained(ABC):
 class Task(ABC):
     """A recipe: what is learned from what, and how."""
 
+    @classmethod
+    def filled(cls, recipe: dict[str, Any]) -> dict[str, Any]:
+        """The recipe with what it leaves out to be chosen by its data."""
+        return recipe
+
     @abstractmethod
     def prepare(self, *, progress: bool = True) -> Learning:
         """Read and prepare the data, and build the model."""

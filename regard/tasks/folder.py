@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 import regard
-from regard.config import OWN, RecipeError, build
+from regard.config import OWN, RecipeError, build, resolve
 from regard.tasks.base import Task, Trained
 from regard.train.checkpoint import sync, write_text
 from regard.train.engine import put_weights
@@ -47,6 +47,12 @@ def task_of(recipe: Mapping[str, Any], *, trust: tuple[str, ...] | None = None) 
     """The task that a recipe describes; without `is`, text to text."""
     spec = {"is": DEFAULT, **recipe}
     return build(spec, Task, trust=trust).build()
+
+
+def filled(recipe: dict[str, Any]) -> dict[str, Any]:
+    """A recipe with what it leaves out to be chosen by its data."""
+    kind: type[Task] = resolve(recipe.get("is", DEFAULT), Task, where="is", trust=None)
+    return kind.filled(recipe)
 
 
 def read_recipe(path: Path) -> dict[str, Any]:

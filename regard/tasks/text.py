@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from regard.data import (
     DataError,
     Pairs,
     Report,
+    SetAside,
     Tokenizer,
     TokenizerSettings,
     as_pairs,
@@ -37,6 +38,7 @@ class Question(NamedTuple):
 class TextData:
     """Pairs of texts for training and validation, and how they become symbols.
 
+    Without `valid`, the share `held_out` of the training pairs is set aside and measured on.
     `target` is the tokenizer of the other side; without it both sides share one vocabulary. With
     `several`, pairs of one source are one question with several right answers. `most` bounds the
     questions that a validation during training decodes, evenly spaced over the file.
@@ -46,8 +48,9 @@ class TextData:
         self,
         *,
         train: Pairs | str | list[str],
-        valid: Pairs | str | list[str],
         source: TokenizerSettings,
+        valid: Pairs | str | list[str] | None = None,
+        held_out: float = 0.02,
         target: TokenizerSettings | None = None,
         several: bool = False,
         test: Pairs | str | list[str] | None = None,
@@ -55,9 +58,11 @@ class TextData:
         max_tokens: int = 512,
         cache: Path | None = None,
     ) -> None:
+        if not 0 < held_out < 1:
+            raise ValueError(f"held_out: wanted a share between 0 and 1, got {held_out}")
         # A model is loaded where its data are not: nothing looks for a file before it is read.
         self._parts = {"train": train, "valid": valid, "test": test}
-        self.source, self.target = source, target
+        self.held_out, self.source, self.target = held_out, source, target
         self.several, self.most, self.max_tokens = several, most, max_tokens
         default = Path(os.environ.get("REGARD_CACHE", "~/.cache/regard")).expanduser()
         self.cache = cache or default
@@ -65,12 +70,12 @@ class TextData:
     @cached_property
     def train(self) -> Pairs:
         """What the model learns from."""
-        return self._part("train")
+        return self._split("kept") if self._parts["valid"] is None else self._part("train")
 
     @cached_property
     def valid(self) -> Pairs:
         """What it is measured on while it learns."""
-        return self._part("valid")
+        return self._split("aside") if self._parts["valid"] is None else self._part("valid")
 
     @cached_property
     def test(self) -> Pairs | None:
@@ -80,6 +85,9 @@ class TextData:
     def check(self) -> None:
         """Miss a file now rather than after the others are prepared."""
         _ = self.train, self.valid, self.test
+
+    def _split(self, part: Literal["kept", "aside"]) -> Pairs:
+        return SetAside(self._part("train"), share=self.held_out, part=part)
 
     def _part(self, name: str) -> Pairs:
         spec = self._parts[name]

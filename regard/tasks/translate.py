@@ -10,15 +10,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from regard.config import Later
-from regard.data import Batches, Corpus, DataError, Pairs, Report, Tokenizer
+from regard.config import Later, convert
+from regard.data import Batches, Corpus, DataError, Pairs, Report, Tokenizer, as_pairs
 from regard.losses import Carried, Total, likelihood
 from regard.model import Seq2Seq
 from regard.search import Coverage
 from regard.tasks import folder as model_folder
 from regard.tasks.base import Task
 from regard.tasks.decode import Decode
+from regard.tasks.defaults import fitted, incomplete, survey
 from regard.tasks.evaluate import check, evaluate
+from regard.tasks.expect import expectations
 from regard.tasks.text import Question, TextBatch, TextData, evenly, questions, text_batch
 from regard.tasks.translator import Translator
 from regard.train.learning import Learning, Sample, Validation
@@ -55,6 +57,17 @@ class Translate(Task):
         self.decode = decode or Decode()
         self.validate_with = validate_with or Decode(beam=1)
         self.smoothing, self.samples, self.about, self.result = smoothing, samples, about, result
+
+    @classmethod
+    def filled(cls, recipe: dict[str, Any]) -> dict[str, Any]:
+        """A recipe may leave out all but the training pairs: the rest is fitted to them."""
+        if not incomplete(recipe):
+            return recipe
+        spec = convert(recipe["data"]["train"], Pairs | str | list[str], where="data.train")
+        try:
+            return fitted(recipe, survey(as_pairs(spec)))
+        except DataError as error:
+            raise DataError(f"data.train: {error}") from error
 
     def prepare(self, *, progress: bool = True) -> TranslateLearning:
         self.data.check()
@@ -178,6 +191,11 @@ class TranslateLearning(Learning):
             list(zip(found.sources, found.outputs, found.references, strict=True)), task.samples
         )
         return Validation(scores, goal, [Sample(s, o, nearest(o, r)) for s, o, r in shown])
+
+    def expected(self, folder: Path) -> list[str]:
+        task = self.task
+        found = evaluate(task.restore(folder), self.valid, metrics=task.metrics, perplexity=False)
+        return expectations(found, self.corpus.source_lengths)
 
     def save(self, folder: Path, weights: Mapping[str, Tensor], card: dict[str, Any]) -> None:
         self.source.save(folder / model_folder.SOURCE)

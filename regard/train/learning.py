@@ -69,6 +69,10 @@ class Learning(ABC):
     def validate(self, model: nn.Module) -> Validation:
         """Decode the validation part for real, and score it."""
 
+    def expected(self, folder: Path) -> list[str]:  # noqa: ARG002
+        """What a person may expect of the trained model in a folder."""
+        return []
+
     @abstractmethod
     def save(self, folder: Path, weights: Mapping[str, Tensor], card: dict[str, Any]) -> None:
         """Write the model's folder."""

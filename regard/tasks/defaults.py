@@ -1,0 +1,115 @@
+"""What a recipe leaves out, chosen to fit its data: symbols, size, dropout, length of training."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from itertools import islice
+from typing import Any, NamedTuple
+
+from regard.data import Pairs, Report
+from regard.systems import transformer
+
+LOOKED_AT = 20_000
+HELD_OUT = 2_000
+
+
+class Survey(NamedTuple):
+    """What the training pairs are like."""
+
+    pairs: int
+    spaced: bool
+    """Whether both sides put blanks between their words."""
+    alike: float
+    """The share of the letters of either side that the other side uses too."""
+
+
+def survey(pairs: Pairs) -> Survey:
+    """Count the pairs and look at the first of them."""
+    reading = pairs.read(Report())
+    letters: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    count = 0
+    for count, pair in enumerate(islice(reading, LOOKED_AT), start=1):  # noqa: B007
+        for counts, text in zip(letters, (pair.source, pair.target), strict=True):
+            counts.update(text.lower())
+    count += sum(1 for _ in reading)
+    shares = [counts[" "] / max(1, counts.total()) for counts in letters]
+    common = [
+        sum(n for letter, n in one.items() if letter in other) / max(1, one.total())
+        for one, other in (letters, letters[::-1])
+    ]
+    return Survey(count, min(shares) > 1 / 20, min(common))
+
+
+def incomplete(recipe: dict[str, Any]) -> bool:
+    """Whether there is something to choose."""
+    data = recipe.get("data")
+    if not isinstance(data, dict) or "train" not in data:
+        return False  # which no default can mend
+    left_out = {"train", "metrics"} - recipe.keys() or {"source"} - data.keys()
+    return unnamed(recipe) or bool(left_out) or not {"valid", "held_out"} & data.keys()
+
+
+def unnamed(recipe: dict[str, Any]) -> bool:
+    """Whether a model is to be chosen; a recipe may still say some things about it."""
+    own = recipe.get("model", {})
+    return isinstance(own, dict) and own.keys() <= inspect.signature(transformer).parameters.keys()
+
+
+def fitted(recipe: dict[str, Any], found: Survey) -> dict[str, Any]:
+    """The recipe with everything that it leaves out."""
+    data = dict(recipe["data"])
+    if "valid" not in data:
+        data.setdefault("held_out", round(min(0.1, max(0.001, HELD_OUT / found.pairs)), 4))
+    if "source" not in data:
+        data |= symbols(found)
+    metrics = ["bleu", "chrf"] if found.spaced else ["chrf"]
+    full = {"train": training(found.pairs), "metrics": metrics, **recipe, "data": data}
+    if unnamed(recipe):  # who names a model has a way of their own with it
+        shared = "target" not in data
+        full["model"] = {**model(found.pairs), "shared": shared, **recipe.get("model", {})}
+        full["train"] = merged(training(found.pairs), recipe.get("train") or {})
+        full.setdefault("smoothing", 0.1)
+        full.setdefault("decode", {"beam": 5, "penalty": {"is": "search.Gnmt", "alpha": 1.0}})
+    return full
+
+
+def merged(chosen: dict[str, Any], own: Any) -> Any:
+    """What was chosen with the recipe's own settings on top; it says one length of training."""
+    if not isinstance(own, dict):
+        return own
+    if {"updates", "minutes"} & own.keys():
+        chosen = {key: value for key, value in chosen.items() if key != "epochs"}
+    return {**chosen, **own}
+
+
+def symbols(found: Survey) -> dict[str, Any]:
+    """Pieces of words, the more pairs the more of them; one vocabulary for one alphabet."""
+    sizes = {20_000: 4_000, 100_000: 8_000, 400_000: 12_000}
+    size = next((size for most, size in sizes.items() if found.pairs < most), 16_000)
+    kind = "data.Bpe" if found.spaced else "data.Unigram"
+    if found.alike > 0.8:
+        return {"source": {"is": kind, "size": size}}
+    return {side: {"is": kind, "size": size * 3 // 4} for side in ("source", "target")}
+
+
+def model(pairs: int) -> dict[str, Any]:
+    """A Transformer: small and with much dropout for few pairs, larger and with less for many."""
+    if pairs < 100_000:
+        dropout = 0.3 if pairs >= 20_000 else 0.35
+        return {"is": "systems.transformer", "dim": 128, "hidden": 256, "dropout": dropout}
+    dropout = 0.2 if pairs < 400_000 else 0.1
+    sizes = {"dim": 256, "hidden": 512, "layers": 3}
+    return {"is": "systems.transformer", **sizes, "dropout": dropout}
+
+
+def training(pairs: int) -> dict[str, Any]:
+    """About a million and a half sentences, seen in at least three and at most 80 rounds."""
+    large = pairs >= 100_000
+    return {
+        "epochs": max(3, min(80, round(1_500_000 / pairs))),
+        "tokens": 4096 if large else 2500,
+        "optimizer": {"is": "torch.optim.AdamW", "lr": 0.002 if large else 0.004},
+        "schedule": {"is": "train.Cosine", "warmup": 800},
+        "ema": 0.999,
+    }

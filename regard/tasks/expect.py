@@ -1,0 +1,45 @@
+"""What may be expected of a model that has just been trained, in a few plain sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.tasks.evaluate import Evaluation
+
+
+def expectations(found: Evaluation, trained_on: NDArray[np.int32]) -> list[str]:
+    """How good it is, for how long a text, and what it was never taught."""
+    name = next(iter(found.scores))
+    score = found.scores[name].interval()
+    lines = [
+        f"{name} {score.score:.1f} ({score.low:.1f} to {score.high:.1f}) on texts like the "
+        f"{len(found.sources):,} validation ones"
+    ]
+    by_length = [row for row in found.by_length(name) if row.count >= 20]
+    if len(by_length) > 1:
+        spans = ", ".join(f"{row.interval.score:.1f} for {row.label}" for row in by_length)
+        lines.append(f"by symbols of the source: {spans}")
+    usual, longest = int(np.quantile(trained_on, 0.99)), int(trained_on.max())
+    lines.append(
+        f"it learned from sources of up to {longest} symbols, few of them over {usual}: cut longer "
+        "texts into sentences"
+    )
+    again = [output for output in found.outputs if repeats(output)]
+    if again:
+        lines.append(
+            f"{len(again) / len(found.outputs):.1%} of its answers repeat themselves, such as "
+            f"{again[0][:60]!r}"
+        )
+    return lines
+
+
+def repeats(text: str) -> bool:
+    """Whether three or more words in a row are the same, or the same pair of words comes thrice."""
+    words = text.split()
+    for size in (1, 2, 3):
+        for first in range(len(words) - 3 * size + 1):
+            parts = [words[first + size * n : first + size * (n + 1)] for n in range(3)]
+            if parts[0] == parts[1] == parts[2]:
+                return True
+    return False

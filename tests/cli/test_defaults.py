@@ -1,0 +1,114 @@
+"""A recipe may leave out all but the training pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from regard.data import Table
+from regard.tasks.defaults import Survey, fitted, incomplete, survey
+from regard.tasks.expect import repeats
+from tests import toy
+
+from .conftest import Say
+
+
+def test_two_lines_are_a_recipe(say: Say, tmp_path: Path) -> None:
+    toy.write_pairs(tmp_path / "pairs.tsv", 600)
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"data:\n  train: {tmp_path / 'pairs.tsv'}\n  cache: {tmp_path / 'cache'}\n")
+    small = ["model.dim=16", "model.hidden=16", "model.layers=1", "train.updates=3"]
+    said = say("train", str(path), *small, "--output", str(tmp_path / "run"))
+    assert said.code == 0, said.err
+    assert "what to expect of it:" in said.err
+    assert "it learned from sources of up to" in said.err
+    kept = yaml.safe_load((tmp_path / "run" / "recipe.yaml").read_text())
+    assert kept["train"]["updates"] == 3
+    assert "epochs" not in kept["train"]
+    assert kept["model"]["dim"] == 16
+    assert kept["model"]["is"] == "systems.transformer"
+    assert 0 < kept["data"]["held_out"] <= 0.1
+    again = say("train", str(path), *small, "--output", str(tmp_path / "run"))
+    assert "finished already" in again.err, "the same choices are made again"
+    assert say("run", str(tmp_path / "run"), "abc").code == 0
+
+
+def test_the_choice_follows_the_data() -> None:
+    recipe = {"data": {"train": "x.tsv"}}
+    few, some, many = (fitted(recipe, Survey(n, True, 0.9)) for n in (10_000, 163_000, 1_000_000))
+    sizes = [each["data"]["source"]["size"] for each in (few, some, many)]
+    assert sizes == sorted(set(sizes))
+    assert few["model"]["dim"] < some["model"]["dim"]
+    dropouts = [each["model"]["dropout"] for each in (few, some, many)]
+    assert dropouts == sorted(dropouts, reverse=True)
+    rounds = [each["train"]["epochs"] for each in (few, some, many)]
+    assert rounds == sorted(rounds, reverse=True)
+    assert all(each["model"]["shared"] for each in (few, some, many))
+    apart = fitted(recipe, Survey(50_000, False, 0.1))
+    assert not apart["model"]["shared"]
+    assert apart["data"]["source"]["is"] == apart["data"]["target"]["is"] == "data.Unigram"
+    assert apart["metrics"] == ["chrf"]
+
+
+def test_what_a_recipe_says_stays() -> None:
+    own = {
+        "data": {"train": "x.tsv", "valid": "y.tsv", "source": {"is": "data.Words"}},
+        "model": {"is": "systems.bahdanau"},
+        "train": {"updates": 5},
+        "metrics": ["exact"],
+    }
+    assert not incomplete(own)
+    assert fitted(own, Survey(1000, True, 1.0)) == own
+    without = {key: value for key, value in own.items() if key != "metrics"}
+    assert incomplete(without)
+    assert fitted(without, Survey(1000, True, 1.0)) == {**own, "metrics": ["bleu", "chrf"]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "spaced", "alike"),
+    [
+        ([("the cat sat", "le chat est assis")], True, True),
+        ([("the cat sat", "猫は座った")], False, False),
+        ([("the cat sat down", "кот сел на пол")], True, False),
+    ],
+)
+def test_a_survey_sees_blanks_and_alphabets(
+    rows: list[tuple[str, str]], spaced: bool, alike: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"{a}\t{b}\n" for a, b in rows * 7), encoding="utf-8")
+    found = survey(Table(path))
+    assert (found.pairs, found.spaced, found.alike > 0.8) == (7, spaced, alike)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("no no no", True),
+        ("he said that he said that he said that", True),
+        ("very very good", False),
+        ("", False),
+        ("a b a b a", False),
+    ],
+)
+def test_repetition(text: str, wanted: bool) -> None:
+    assert repeats(text) is wanted
+
+
+def test_lengths_are_plain_numbers() -> None:
+    from regard.metrics import named
+    from regard.tasks.evaluate import Evaluation, Score
+    from regard.tasks.expect import expectations
+
+    outputs = ["a b"] * 39 + ["x x x x"]
+    references = [["a b"]] * 40
+    metric = named("exact")
+    score = Score(metric, metric.statistics(outputs, references), "")
+    found = Evaluation(["s"] * 40, outputs, references, [5] * 20 + [15] * 20, {"exact": score})
+    lines = expectations(found, np.array([3, 4, 9], np.int32))
+    assert lines[0].startswith("exact 97.5 (")
+    assert "up to 9 symbols" in lines[2]
+    assert "2.5% of its answers repeat themselves, such as 'x x x x'" in lines[3]
