@@ -41,8 +41,17 @@ MODELS: dict[str, dict[str, Any]] = {
         "window": "predictive",
         "width": 2,
     },
+    "gnmt": {"is": "systems.gnmt", **RNN, "dim": 48, "attention": 32, "layers": 3},
     "sutskever": {"is": "systems.sutskever", **RNN, "dim": 96, "layers": 1},
     "cho": {"is": "systems.cho", **RNN, "dim": 96, "readout": 32, "summary": "max"},
+    "hierarchical": {
+        "is": "systems.hierarchical",
+        **RNN,
+        "encoder": 32,
+        "context": 64,
+        "decoder": 64,
+        "attention": "words",
+    },
     "transformer": {
         "is": "systems.transformer",
         "dim": 64,
@@ -62,7 +71,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-SLOW = {"cho", "luong-local"}
+SLOW = {"cho", "gnmt", "luong-local", "hierarchical"}
 """Kin of others, which are not trained at every turn."""
 
 
