@@ -3,6 +3,7 @@
 from regard.decoders.attend_first import AttendFirst
 from regard.decoders.base import Bridge, Decoded, Decoder
 from regard.decoders.context import Context
+from regard.decoders.gnmt import GnmtDecoder
 from regard.decoders.looker import Looker, Looking, Source
 from regard.decoders.plain import Plain
 from regard.decoders.step_first import InputFeeding, StepFirst
@@ -15,6 +16,7 @@ __all__ = [
     "Decoded",
     "Decoder",
     "DecoderLayer",
+    "GnmtDecoder",
     "InputFeeding",
     "Looker",
     "Looking",

@@ -1,6 +1,7 @@
 """Encoders: what is left of a source."""
 
 from regard.encoders.base import Encoder
+from regard.encoders.gnmt import ResidualStack
 from regard.encoders.hierarchical import HierarchicalEncoder
 from regard.encoders.pooling import Attend, Last, Max, Mean, Pooling
 from regard.encoders.rnn import RecurrentEncoder
@@ -16,5 +17,6 @@ __all__ = [
     "Mean",
     "Pooling",
     "RecurrentEncoder",
+    "ResidualStack",
     "TransformerEncoder",
 ]

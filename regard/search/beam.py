@@ -12,7 +12,7 @@ from torch import Tensor
 from regard import tree
 from regard.memory import State
 from regard.search.penalties import Penalty, Raw
-from regard.search.scorer import Hypothesis, Scorer, Symbols, allowed
+from regard.search.scorer import Ending, Hypothesis, Scorer, Symbols, allowed
 from regard.search.trace import Trace
 
 
@@ -26,6 +26,7 @@ def beam(
     width: int = 5,
     nbest: int = 1,
     penalty: Penalty | None = None,
+    ending: Ending | None = None,
     prefix: Int[Tensor, "sentence prefix"] | None = None,
     trace: Trace | None = None,
 ) -> list[list[Hypothesis]]:
@@ -33,14 +34,15 @@ def beam(
 
     Of the `width` best continuations, those that say the end are finished and the others go on. A
     sentence is over when nothing goes on, or when no beginning, however well it went on, could
-    still enter the n-best list: a log probability only falls, so log p / divisor(longest) is the
-    most that it can reach. With width 1 this is greedy search; wide enough, it is exhaustive.
+    still enter the n-best list: a log probability only falls, and `ending` adds nothing above 0, so
+    log p / divisor(longest) is the most that it can reach. With width 1 this is greedy search; wide
+    enough, it is exhaustive.
     """
     if width < 1:
         raise ValueError(f"width: wanted 1 or more, got {width}")
     if not 1 <= nbest <= width:
         raise ValueError(f"nbest: wanted 1 to the beam's width {width}, got {nbest}")
-    search = _Search(symbols, penalty or Raw(), width, nbest, limits, prefix, trace)
+    search = _Search(symbols, penalty or Raw(), ending, width, nbest, limits, prefix, trace)
     front = search.begin(scorer, source)
     step = 0
     while len(front.live):
@@ -66,6 +68,7 @@ class _Front:
 class _Search:
     symbols: Symbols
     penalty: Penalty
+    ending: Ending | None
     width: int
     nbest: int
     limits: Int[Tensor, " sentence"]
@@ -130,13 +133,17 @@ class _Search:
             return
         said = front.said[sentence, parent[sentence, place]].tolist()
         numbers = front.live[sentence]
+        added = [0.0] * len(said)
+        if self.ending is not None:
+            rows = sentence * front.scores.shape[1] + parent[sentence, place]
+            added = self.ending(front.state)[rows].tolist()
         complete = (self.limits[numbers] > step).tolist()
         divisor = self.penalty.divisor(step + 1)
         values = scores[sentence, place].tolist()
-        for number, tokens, value, whole in zip(
-            numbers.tolist(), said, values, complete, strict=True
+        for number, tokens, value, more, whole in zip(
+            numbers.tolist(), said, values, added, complete, strict=True
         ):
-            self.done[number].append(Hypothesis(tokens, value, value / divisor, whole))
+            self.done[number].append(Hypothesis(tokens, value, value / divisor + more, whole))
 
     def _undecided(
         self, live: Tensor, scores: Float[Tensor, "sentence width"], step: int

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from regard import tree
 from regard.search.penalties import Penalty, Raw
-from regard.search.scorer import Hypothesis, Scorer, Symbols, allowed
+from regard.search.scorer import Ending, Hypothesis, Scorer, Symbols, allowed
 
 
 @torch.inference_mode()
@@ -22,6 +22,7 @@ def exhaustive(
     symbols: Symbols,
     limits: Int[Tensor, " sentence"],
     penalty: Penalty | None = None,
+    ending: Ending | None = None,
     nbest: int = 1,
     most: int = 200_000,
     prefix: Int[Tensor, "sentence prefix"] | None = None,
@@ -34,7 +35,14 @@ def exhaustive(
         row = torch.tensor([sentence], device=limits.device)
         own = None if prefix is None else prefix[row]
         everything = _enumerate(
-            scorer, tree.select(source, row), symbols, limits[row], penalty or Raw(), own, most
+            scorer,
+            tree.select(source, row),
+            symbols,
+            limits[row],
+            penalty or Raw(),
+            ending,
+            own,
+            most,
         )
         everything.sort(key=lambda hypothesis: -hypothesis.score)
         found.append(everything[:nbest])
@@ -47,6 +55,7 @@ def _enumerate(
     symbols: Symbols,
     limit: Tensor,
     penalty: Penalty,
+    ending: Ending | None,
     prefix: Tensor | None,
     most: int,
 ) -> list[Hypothesis]:
@@ -61,9 +70,10 @@ def _enumerate(
         ]
         total = log_prob if scores is None else log_prob + scores[:, None]
         ended = total[:, symbols.end]
-        for tokens, value in zip(said.tolist(), ended.tolist(), strict=True):
+        added = torch.zeros_like(ended) if ending is None else ending(state)
+        for tokens, value, more in zip(said.tolist(), ended.tolist(), added.tolist(), strict=True):
             if value > -torch.inf:
-                score = value / penalty.divisor(step + 1)
+                score = value / penalty.divisor(step + 1) + more
                 done.append(Hypothesis(tokens, value, score, step < int(limit)))
         total[:, symbols.end] = -torch.inf
         row, token = (total > -torch.inf).nonzero(as_tuple=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -30,6 +31,10 @@ class Scorer(Protocol):
         ...
 
 
+Ending = Callable[[State], Float[Tensor, " rows"]]
+"""What is added to the score of a hypothesis that ends in a state: 0 or less."""
+
+
 class Symbols(NamedTuple):
     """The symbols with a meaning to a search, and those that it must never say."""
 
@@ -46,7 +51,7 @@ class Hypothesis(NamedTuple):
     log_prob: float
     """Of the whole sequence, end-of-sequence included."""
     score: float
-    """What the search ranks by: the log probability after the length penalty."""
+    """What the search ranks by: the log probability after the penalties."""
     complete: bool = True
     """False where the length limit, not the model, ended it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from torch import Tensor
 
 from regard.data import Tokenizer
 from regard.search import (
+    Ending,
     Gnmt,
     Hypothesis,
     Penalty,
@@ -37,8 +39,9 @@ class Sampling:
 class Decode:
     """Beam search by default; a beam of 1 is greedy search.
 
-    An answer has at most `ratio` times the source's symbols plus `extra`. The unknown symbol is
-    never said unless `unknown` allows it.
+    `coverage` is the weight of a penalty for source positions that an answer did not look at. An
+    answer has at most `ratio` times the source's symbols plus `extra`. The unknown symbol is never
+    said unless `unknown` allows it.
     """
 
     def __init__(
@@ -47,6 +50,7 @@ class Decode:
         beam: int = 5,
         nbest: int = 1,
         penalty: Penalty | None = None,
+        coverage: float = 0.0,
         ratio: float = 2.0,
         extra: int = 20,
         unknown: bool = False,
@@ -57,10 +61,12 @@ class Decode:
             raise ValueError(
                 f"nbest: wanted 1 to the beam's width {beam}, got {nbest}; widen the beam"
             )
+        if not 0 <= coverage < math.inf:
+            raise ValueError(f"coverage: wanted a weight of 0 or more, got {coverage}")
         if ratio < 0 or extra < 0 or ratio + extra < 1:
             raise ValueError(f"ratio and extra: wanted room for an answer, got {ratio} and {extra}")
         self.beam, self.nbest, self.ratio, self.extra = beam, nbest, ratio, extra
-        self.penalty = penalty or Gnmt(0.6)
+        self.penalty, self.coverage = penalty or Gnmt(0.6), coverage
         never = (Tokenizer.PAD, Tokenizer.BOS, *(() if unknown else (Tokenizer.UNK,)))
         self.unknown, self.symbols = unknown, Symbols(Tokenizer.BOS, Tokenizer.EOS, never)
 
@@ -75,13 +81,14 @@ class Decode:
         source: Any,
         mask: Tensor,
         *,
+        ending: Ending | None = None,
         prefix: Tensor | None = None,
         trace: Trace | None = None,
         most: int | None = None,
     ) -> list[list[Hypothesis]]:
-        """The n best answers to each source."""
+        """The n best answers to each source; `ending` is what a scorer adds to their scores."""
         limits = self.limits(mask, most)
-        if self.beam == 1 and trace is None:
+        if self.beam == 1 and trace is None and ending is None:
             found = greedy(scorer, source, symbols=self.symbols, limits=limits, prefix=prefix)
             return [[self._ranked(answer)] for answer in found]
         return beam(
@@ -92,6 +99,7 @@ class Decode:
             width=self.beam,
             nbest=self.nbest,
             penalty=self.penalty,
+            ending=ending,
             prefix=prefix,
             trace=trace,
         )
@@ -126,7 +134,9 @@ class Decode:
             [self._ranked(answer) for answer in answers] for answers in zip(*rounds, strict=True)
         ]
 
-    def exhaust(self, scorer: Scorer, source: Any, mask: Tensor) -> list[list[Hypothesis]]:
+    def exhaust(
+        self, scorer: Scorer, source: Any, mask: Tensor, *, ending: Ending | None = None
+    ) -> list[list[Hypothesis]]:
         """The n best of everything that could be said, where that is little enough."""
         return exhaustive(
             scorer,
@@ -134,6 +144,7 @@ class Decode:
             symbols=self.symbols,
             limits=self.limits(mask),
             penalty=self.penalty,
+            ending=ending,
             nbest=self.nbest,
         )
 

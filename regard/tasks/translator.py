@@ -17,7 +17,7 @@ from regard.data import Pairs, Tokenizer, as_pairs
 from regard.look.seen import Seen
 from regard.look.watch import watch
 from regard.model import Seq2Seq
-from regard.search import Ensemble, Hypothesis, Trace
+from regard.search import Coverage, Ending, Ensemble, Hypothesis, Trace
 from regard.tasks.base import Trained
 from regard.tasks.decode import Decode, Sampling, forced
 from regard.tasks.evaluate import Evaluation, evaluate
@@ -44,6 +44,7 @@ class Translator(Trained):
         self.card = card or {}
         self.longest = _positions(model)
         self.scorer: Any = model
+        self.models = [model]
 
     def joined(self, others: Sequence[Translator]) -> Translator:
         """This model and others, of whatever architecture, in one search: their mean decides."""
@@ -57,7 +58,8 @@ class Translator(Trained):
                         "same data with the same tokenizer"
                     )
         together = copy.copy(self)
-        together.scorer = Ensemble([self.model, *(other.model for other in others)])
+        together.models = [self.model, *(other.model for other in others)]
+        together.scorer = Ensemble(list(together.models))
         reach = [each.longest for each in (self, *others) if each.longest is not None]
         together.longest = min(reach, default=None)
         return together
@@ -150,9 +152,18 @@ class Translator(Trained):
         """Every fork that the beam considered for one text."""
         trace = Trace()
         source, mask = self._placed(*source_batch(self.source.encode([text])))
-        known = self.scorer.prepare(source, mask)
-        self.decode.search(self.scorer, known, mask, trace=trace, most=self._most)
+        scorer, ending = self._asked(self.decode)
+        known = scorer.prepare(source, mask)
+        self.decode.search(scorer, known, mask, ending=ending, trace=trace, most=self._most)
         return trace
+
+    def _asked(self, decode: Decode) -> tuple[Any, Ending | None]:
+        """The scorer that a search is to see, and what that adds to scores at the end."""
+        if decode.coverage == 0:
+            return self.scorer, None
+        decoders = [model.decoder for model in self.models]
+        covering = Coverage(self.scorer, decoders, beta=decode.coverage)
+        return covering, covering.ending
 
     def _answer(
         self,
@@ -179,15 +190,17 @@ class Translator(Trained):
         prefix: str,
     ) -> list[list[Hypothesis]]:
         source, mask = self._placed(*source_batch(rows))
-        known = self.scorer.prepare(source, mask)
         start = None
         if prefix:
             start = self._placed(forced(self.target.encode([prefix]) * len(rows)))[0]
         if sampling is not None:
+            known = self.scorer.prepare(source, mask)
             return decode.draw(
                 self.scorer, known, mask, texts, sampling, prefix=start, most=self._most
             )
-        return decode.search(self.scorer, known, mask, prefix=start, most=self._most)
+        scorer, ending = self._asked(decode)
+        known = scorer.prepare(source, mask)
+        return decode.search(scorer, known, mask, ending=ending, prefix=start, most=self._most)
 
     @torch.inference_mode()
     def _seen(self, rows: list[list[int]], answers: list[list[int]]) -> Sequence[Seen | None]:

@@ -15,6 +15,7 @@ from regard.heads import Categorical
 from regard.recurrent import GRU
 from regard.search import Ensemble, Gnmt, beam, exhaustive, sample
 from regard.systems import transformer
+from regard.tasks import Decode
 
 from .zoo import SYMBOLS, Table, table
 
@@ -29,6 +30,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "top_p above 1": (lambda: search(sample, seeds=[0], top_p=1.5), "top_p: .* got 1.5"),
     "seeds": (lambda: search(sample, seeds=[0, 1]), "seeds: .* each of the 1 sentences, got 2"),
     "ensemble": (lambda: Ensemble([]), "ensemble: wanted one model or more"),
+    "coverage": (lambda: Decode(coverage=-0.1), "coverage: wanted a weight of 0 or more, got -0.1"),
     "alpha": (lambda: Gnmt(-1.0), "alpha: .* got -1"),
     "heads": (lambda: MultiHead(6, 4), "heads: wanted a divisor of dim = 6, got 4; try 1, 2"),
     "no heads": (lambda: SelfAttention(6, 0, causal=True), "heads: .* got 0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,7 +159,14 @@ class Plain:
 
 
 def plain_beam(
-    scorer: Scorer, source: Any, *, limit: int, width: int, nbest: int, penalty: Penalty
+    scorer: Scorer,
+    source: Any,
+    *,
+    limit: int,
+    width: int,
+    nbest: int,
+    penalty: Penalty,
+    added: Callable[[list[int]], float] = lambda _said: 0.0,
 ) -> list[Hypothesis]:
     """One sentence, no states, no early stop: what a beam is meant to be."""
     going, done = [Plain([], 0.0)], []
@@ -176,7 +184,7 @@ def plain_beam(
         Hypothesis(
             one.said[:-1],
             one.log_prob,
-            one.log_prob / penalty.divisor(len(one.said)),
+            one.log_prob / penalty.divisor(len(one.said)) + added(one.said[:-1]),
             len(one.said) <= limit,
         )
         for one in done

@@ -23,6 +23,7 @@ SYMBOLS = Symbols(begin=BEGIN, end=END, never=(PAD, BEGIN))
 
 _RNNSEARCH = {"embedding": 4, "encoder": 3, "decoder": 5, "attention": 4, "readout": 4}
 _LUONG = {"embedding": 4, "dim": 4, "layers": 1}
+_GNMT = {"embedding": 4, "dim": 4, "attention": 3}
 _CHO = {"embedding": 4, "dim": 5, "readout": 4}
 _SUTSKEVER = {"embedding": 4, "dim": 4, "layers": 1}
 _HIERARCHICAL = {"embedding": 4, "encoder": 3, "context": 5, "decoder": 4}
@@ -65,6 +66,9 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
         {**_LUONG, "window": "predictive", "width": 1, "score": "dot", "input_feeding": False},
     ),
     "luong-predictive-feeding": (systems.luong, {**_LUONG, "window": "predictive", "width": 2}),
+    "gnmt": (systems.gnmt, _GNMT),
+    "gnmt-gru-tied": (systems.gnmt, {**_GNMT, "cell": "gru", "layers": 3, "tied": True}),
+    "gnmt-rnn-shallow": (systems.gnmt, {**_GNMT, "cell": "rnn", "layers": 2}),
     **{
         f"cho-{summary}": (systems.cho, {**_CHO, "summary": summary})
         for summary in ("last", "mean", "max", "attend")
@@ -121,6 +125,7 @@ FEW = [
     "luong-general-feeding",
     "luong-scaled",
     "luong-monotonic",
+    "gnmt-gru-tied",
     "sutskever-lstm",
     "cho-attend",
     "hierarchical-turns",
