@@ -17,7 +17,8 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.font_manager import fontManager
+from matplotlib.font_manager import FontProperties, fontManager
+from matplotlib.textpath import text_to_path
 
 # What a file says about its making: nothing that changes from run to run.
 _METADATA: dict[str, dict[str, str | None]] = {
@@ -44,6 +45,8 @@ _FAMILIES = (
 
 # Okabe and Ito, "Color Universal Design", 2008: apart for every kind of colour vision.
 _SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5B5B5B")
+# The same on dark paper, with the yellow for the blue, which would drown there.
+_BRIGHT = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#B8BFCC")
 
 _SIGNS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 
@@ -109,9 +112,10 @@ def theme(*, dark: bool) -> Theme:
     return DARK if dark else LIGHT
 
 
-def colours(number: int) -> list[str]:
+def colours(number: int, *, dark: bool = False) -> list[str]:
     """Colours for this many lines, repeated after the seventh."""
-    return [_SERIES[index % len(_SERIES)] for index in range(number)]
+    series = _BRIGHT if dark else _SERIES
+    return [series[index % len(series)] for index in range(number)]
 
 
 @cache
@@ -127,24 +131,39 @@ def printable(token: str, *, longest: int = 24) -> str:
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
+def width(label: str, *, size: float) -> float:
+    """How wide a label will be, in points, as is its size."""
+    font = FontProperties(family=list(fonts()), size=size)
+    with _LOCK, _no_glyph_warnings():
+        return float(text_to_path.get_text_width_height_descent(label, font, ismath=False)[0])
+
+
 def _sign(character: str) -> str:
     # Control characters, lone surrogates and line ends cannot be seen, or cannot be drawn.
     unseen = unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}
     return _SIGNS.get(character, "\N{REPLACEMENT CHARACTER}" if unseen else character)
 
 
-def chart(*, width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty light chart in inches: no frame but the two axes, a faint horizontal grid."""
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor=LIGHT.paper)
-    axes = figure.add_subplot(facecolor=LIGHT.paper)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.spines[["left", "bottom"]].set_color(LIGHT.ink)
-    axes.tick_params(colors=LIGHT.ink, labelsize=8.5, length=3)
-    axes.grid(axis="y", color=LIGHT.faint, linewidth=0.7)
-    axes.set_axisbelow(True)
-    axes.xaxis.label.set_color(LIGHT.ink)
-    axes.yaxis.label.set_color(LIGHT.ink)
+def chart(*, width: float, height: float, dark: bool = False) -> tuple[Figure, Axes]:
+    """An empty chart in inches: no frame but the two axes, a faint horizontal grid."""
+    paper = theme(dark=dark).paper
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor=paper)
+    axes = figure.add_subplot()
+    plain(axes, dark=dark)
     return figure, axes
+
+
+def plain(axes: Axes, *, dark: bool) -> None:
+    """Axes as every chart has them."""
+    own = theme(dark=dark)
+    axes.set_facecolor(own.paper)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set_color(own.ink)
+    axes.tick_params(which="both", colors=own.ink, labelsize=8.5, length=3)
+    axes.grid(axis="y", color=own.faint, linewidth=0.7)
+    axes.set_axisbelow(True)
+    for text in (axes.title, axes.xaxis.label, axes.yaxis.label):
+        text.set_color(own.ink)
 
 
 def render(figure: Figure, kind: str) -> bytes:

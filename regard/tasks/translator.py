@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from regard.attention.base import Attention
 from regard.blocks import Embedding
 from regard.data import Pairs, Tokenizer, as_pairs
+from regard.look.probe import Gradients, translation_gradients
 from regard.look.seen import Seen
 from regard.look.watch import watch
 from regard.model import Seq2Seq
@@ -147,6 +149,28 @@ class Translator(Trained):
             totals = (picked * batch.target_mask).sum(1).tolist()
             found += zip(totals, batch.target_mask.sum(1).tolist(), strict=True)
         return found
+
+    def gradients(self, data: Any, *, steps: int = 100, rows: int = 32) -> Gradients:
+        """How the gradient of the loss flows back through the encoder, for the longest sources."""
+        asked = questions(as_pairs(data), several=self.several)
+        if not asked:
+            raise ValueError("gradients: wanted at least one pair of texts, got none")
+        sources = self.source.encode([question.source for question in asked])
+        longest = sorted(range(len(asked)), key=lambda number: -len(sources[number]))[:rows]
+        answers = self.target.encode([asked[number].answers[0] for number in longest])
+        batch = text_batch([sources[number] for number in longest], answers)
+        return translation_gradients(self.model, *batch, steps=steps)
+
+    @torch.inference_mode()
+    def summaries(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
+        """What the encoder makes of each text as a whole: the summary of its memory."""
+        rows = self.source.encode(texts)
+        self._check(list(texts), rows, "")
+        found = []
+        for first in range(0, len(rows), 64):
+            batch = self._placed(*source_batch(rows[first : first + 64]))
+            found.append(self.model.encoder(*batch).summary.float().cpu())
+        return torch.cat(found).numpy()
 
     def trace(self, text: str) -> Trace:
         """Every fork that the beam considered for one text."""
