@@ -114,8 +114,9 @@ def parser() -> Parser:
     options.look(
         words.add_parser(
             "look",
-            help="draw where a model looked",
-            description="Draw the alignment matrix of one answer.",
+            help="draw where a model looked, how its gradients flow, how sentences lie",
+            description="Draw the alignment matrix of one answer, how far back in time gradients "
+            "reach (--gradients MODEL [MODEL ...]), or a map of sentences (--map MODEL FILE).",
         )
     )
     options.recipes(
@@ -131,6 +132,14 @@ def parser() -> Parser:
             help="train a pronouncing model in three minutes and see where it looks",
             description="Train letters to sounds on the CMU dictionary, score the model on words "
             "that it never saw, pronounce some words and draw where it looked.",
+        )
+    )
+    options.reproduce(
+        words.add_parser(
+            "reproduce",
+            help="make a paper's table or figure again",
+            description="Train and evaluate what a table or figure of a paper needs, from "
+            "wherever an earlier call stopped, and print published beside obtained.",
         )
     )
     options.average(

@@ -232,6 +232,28 @@ def demo(word: argparse.ArgumentParser) -> None:
     )
 
 
+def reproduce(word: argparse.ArgumentParser) -> None:
+    """The options of `regard reproduce`."""
+    word.add_argument("name", nargs="?", help="what to make again (default: list what there is)")
+    word.add_argument("--list", action="store_true", help="list what can be made again")
+    word.add_argument(
+        "--quick", action="store_true", help="a minute or two for each line, to see that it runs"
+    )
+    word.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="LINE",
+        help="run this line of the table only; may be given several times",
+    )
+    word.add_argument(
+        "--output",
+        default="runs/reproduce",
+        metavar="DIR",
+        help="where models and tables go (default: runs/reproduce)",
+    )
+
+
 def average(word: argparse.ArgumentParser) -> None:
     """The options of `regard average`."""
     word.add_argument("run", help="the output folder of regard train")

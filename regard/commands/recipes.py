@@ -28,13 +28,15 @@ def recipes(name: str | None) -> None:
 
 
 def bundled() -> list[Path]:
-    """The recipes of this installation: beside the package in a checkout, inside it when built."""
+    """The recipes of this installation."""
+    return sorted(bundled_folder().glob("*.yaml"))
+
+
+def bundled_folder() -> Path:
+    """Where they are: inside the package when it was built, beside it in a checkout."""
     package = Path(__file__).parent.parent
-    for folder in (package / "recipes", package.parent / "recipes"):
-        found = sorted(folder.glob("*.yaml"))
-        if found:
-            return found
-    return []
+    inside = package / "recipes"
+    return inside if inside.is_dir() else package.parent / "recipes"
 
 
 def find(name: str) -> Path:

@@ -19,7 +19,7 @@ from regard.train.keep import Keeper
 from regard.train.learning import Learning, Validation
 from regard.train.log import Log, Logger, NoLog
 from regard.train.optim import make_optimizer
-from regard.train.preflight import preflight
+from regard.train.preflight import peak_memory, preflight
 from regard.train.settings import Fit
 from regard.train.view import Pulse, View
 
@@ -263,6 +263,7 @@ class Loop:
                 "epochs": self.state.epoch,
                 "weights": which,
                 "training_seconds": round(self._seconds()),
+                "peak_memory": peak_memory(),
                 "validation": found.scores,
             }
             self.learning.save(self.folder, weights, {**card, **facts})

@@ -23,6 +23,12 @@ metrics: [per, exact]
 decode: {extra: 4}
 validate_with: {beam: 1, extra: 0}
 """
+TEXT = """
+is: tasks.ModelText
+data: {train: my_text.txt}
+model: {is: systems.language_model, embedding: 8, dim: 8}
+train: {updates: 2, tokens: 200, tensorboard: false}
+"""
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -46,6 +52,10 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
             Path(f"{part}.de").write_text("".join(f"{b}\n" for _, b in pairs))
         Path("demo.yaml").write_text(RECIPE)
         assert main(["train", "demo.yaml", "--output", "demo/model", "--quiet"]) == 0
+        for name in ("my_text.txt", "another.txt"):
+            Path(name).write_text("to be or not to be\n" * 40)
+        Path("shakespeare.yaml").write_text(TEXT)
+        assert main(["train", "shakespeare.yaml", "--quiet"]) == 0
         for twin in ("demo/other", "runs/pronounce_demo"):
             shutil.copytree("demo/model", twin)
     return folder

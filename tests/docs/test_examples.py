@@ -17,7 +17,12 @@ from tests.docs.pages import PAGES, Block, blocks
 TRIED = {"start.md", "design.md"}
 """Pages whose commands are not only parsed but run, on the toy corpus."""
 SMALL = {
-    "start.md": ["model.dim=16", "model.hidden=16", "model.layers=1", "data.source.size=60"],
+    "start.md": [
+        "model.dim=16",
+        "model.hidden=16",
+        "model.layers=1",
+        "data.source={is: data.Bpe, size: 60}",
+    ],
     "design.md": ["model.dim=8"],
 }
 SHORT = [

@@ -15,7 +15,7 @@ from regard.metrics import NAMES, named
 from tests.docs.pages import ROOT, prose, rows, sections
 
 SECTIONS = sections(ROOT / "docs" / "recipes.md")
-SUPPLIED = {"source_vocab", "target_vocab"}
+SUPPLIED = {"source_vocab", "target_vocab", "vocab"}
 
 
 def parts(module: Any, kind: type) -> set[str]:
@@ -29,7 +29,8 @@ def parts(module: Any, kind: type) -> set[str]:
 
 
 EVERY = (
-    {"tasks.Translate", "tasks.TextData", "tasks.Decode", "train.Fit"}
+    {"tasks.Translate", "tasks.TextData", "tasks.ModelText", "tasks.Decode", "train.Fit"}
+    | {"data.RunningText"}
     | parts(data, data.Pairs)
     | parts(data, data.TokenizerSettings)
     | parts(train, train.Schedule)

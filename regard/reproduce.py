@@ -1,0 +1,185 @@
+"""Tables and figures of papers, made again: what to run, and published beside obtained."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from statistics import mean
+from typing import NamedTuple
+
+import regard
+from regard.commands.recipes import bundled_folder
+from regard.commands.train import train
+from regard.config import build
+from regard.metrics import Interval, by_length, plot_by_length
+from regard.metrics import Row as Bucket
+from regard.schema import nearest
+from regard.tasks.evaluate import Evaluation
+from regard.tasks.folder import OWN, RECIPE, read_card, read_recipe, task_of
+from regard.train.checkpoint import write_text
+
+FOLDER = "reproduce"
+FOUND = "reproduced.json"
+
+
+class Line:
+    """One line of a table: a recipe with some changes, and what was published for it.
+
+    `published` is text by metric. Several `seeds` are several runs of the same thing.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        recipe: str,
+        change: list[str] | None = None,
+        published: dict[str, str] | None = None,
+        seeds: list[int] | None = None,
+    ) -> None:
+        self.name, self.recipe, self.change = name, recipe, change or []
+        self.published, self.seeds = published or {}, seeds or [1]
+
+    def folder(self, seed: int) -> str:
+        """A folder's name for one run."""
+        return f"{re.sub(r'[^a-z0-9]+', '-', self.name.lower()).strip('-')}-{seed}"
+
+
+class Reproduction:
+    """A table of a paper; with `edges`, also the first metric by words of the source.
+
+    `part` of the recipes' data is what is measured. `quick` are changes that make every run a
+    matter of a minute or two, to see that all works; its figures mean nothing.
+    """
+
+    def __init__(
+        self,
+        *,
+        about: str,
+        lines: list[Line],
+        metrics: list[str] | None = None,
+        part: str = "test",
+        quick: list[str] | None = None,
+        edges: list[int] | None = None,
+    ) -> None:
+        self.about, self.lines, self.metrics, self.part = about, lines, metrics, part
+        self.quick, self.edges = quick or [], edges
+
+
+class Found(NamedTuple):
+    """What one run gave."""
+
+    scores: dict[str, dict[str, float]]
+    minutes: float
+    updates: int
+    epochs: int
+    memory: int
+    buckets: list[Bucket]
+
+
+def known() -> dict[str, Path]:
+    """What can be reproduced, by name."""
+    return {path.stem: path for path in sorted((bundled_folder() / FOLDER).glob("*.yaml"))}
+
+
+def read(name: str) -> Reproduction:
+    """The reproduction with this name."""
+    paths = known()
+    if name not in paths:
+        raise ValueError(f"{name}: nothing of that name can be reproduced{nearest(name, paths)}")
+    return build(read_recipe(paths[name]), Reproduction, where=f"{name}: ").build()
+
+
+def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: bool) -> None:
+    """Train and evaluate one run, from wherever it stands."""
+    if (folder / FOUND).is_file():
+        return
+    changes = [*line.change, f"train.seed={seed}", *(wanted.quick if quick else [])]
+    train(line.recipe, changes, str(folder), fresh=False, quiet=False)
+    part = task_of(read_recipe(folder / RECIPE), trust=OWN).part(wanted.part)  # type: ignore[arg-type]
+    evaluation = regard.load(folder).evaluate(part, metrics=wanted.metrics)
+    card = read_card(folder)
+    facts = {
+        "scores": evaluation.as_dict()["scores"],
+        "minutes": card["training_seconds"] / 60,
+        "updates": card["updates"],
+        "epochs": card["epochs"],
+        "memory": card["peak_memory"],
+        "buckets": [asdict(row) for row in _by_words(evaluation, wanted.edges)],
+    }
+    write_text(folder / FOUND, json.dumps(facts, indent=1) + "\n")
+
+
+def found(folder: Path) -> Found | None:
+    """What a run gave, or None where it has not been run to its end."""
+    if not (folder / FOUND).is_file():
+        return None
+    facts = json.loads((folder / FOUND).read_text(encoding="utf-8"))
+    buckets = [
+        Bucket(**{**row, "interval": Interval(**row["interval"])}) for row in facts.pop("buckets")
+    ]
+    return Found(**facts, buckets=buckets)
+
+
+def _by_words(evaluation: Evaluation, edges: list[int] | None) -> list[Bucket]:
+    if edges is None:
+        return []
+    score = next(iter(evaluation.scores.values()))
+    words = [len(source.split()) for source in evaluation.sources]
+    return by_length(score.metric, score.statistics, words, edges=edges)
+
+
+def table(wanted: Reproduction, folder: Path) -> list[str]:
+    """Published beside obtained, as Markdown; what was not run yet is said to be so."""
+    metrics = wanted.metrics or ["nats", "perplexity"]
+    head = [
+        "",
+        *(f"{m}{kind}" for m in metrics for kind in (", published", "")),
+        "minutes",
+        "epochs",
+        "memory",
+    ]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for line in wanted.lines:
+        runs = [run for seed in line.seeds if (run := found(folder / line.folder(seed)))]
+        cells = [line.name]
+        for metric in metrics:
+            cells += [line.published.get(metric, ""), obtained([r.scores[metric] for r in runs])]
+        if runs:
+            cells += [
+                ", ".join(f"{r.minutes:.0f}" for r in runs),
+                ", ".join(str(r.epochs) for r in runs),
+                f"{max(r.memory for r in runs) / 2**30:.1f} GiB",
+            ]
+        else:
+            cells += ["", "", ""]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def obtained(scores: list[dict[str, float]]) -> str:
+    """A score with its interval, or the mean over several seeds with their spread."""
+    if not scores:
+        return "not run yet"
+    if len(scores) == 1:
+        one = scores[0]
+        return f"{one['score']:.2f} [{one['low']:.2f}, {one['high']:.2f}]"
+    values = [each["score"] for each in scores]
+    return f"{mean(values):.2f} ({min(values):.2f} to {max(values):.2f}, {len(values)} seeds)"
+
+
+def draw(wanted: Reproduction, folder: Path, path: Path) -> bool:
+    """The first metric by words of the source; False where there is nothing to draw yet."""
+    rows = {}
+    for line in wanted.lines:
+        one = found(folder / line.folder(line.seeds[0]))
+        if one is not None and one.buckets:
+            rows[line.name] = one.buckets
+    if not rows:
+        return False
+    from regard.look.style import save
+
+    save(plot_by_length(rows, (wanted.metrics or ["score"])[0]), path)
+    return True

@@ -1,0 +1,97 @@
+"""`regard reproduce`: every table can be read, runs, goes on where it stopped, and is honest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from regard import reproduce
+from regard.commands.recipes import find
+from regard.commands.train import changed
+from regard.tasks.folder import read_recipe, task_of
+from tests import toy
+
+from .conftest import Say
+
+
+@pytest.mark.parametrize("name", reproduce.known())
+def test_every_line_is_a_recipe_that_can_be_built(name: str) -> None:
+    wanted = reproduce.read(name)
+    assert len({line.folder(seed) for line in wanted.lines for seed in line.seeds}) == sum(
+        len(line.seeds) for line in wanted.lines
+    )
+    for line in wanted.lines:
+        recipe = read_recipe(find(line.recipe))
+        task_of(changed(recipe, [*line.change, "train.seed=2", *wanted.quick]))
+
+
+@pytest.fixture
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table of two lines on the toy task, one of them with two seeds."""
+    recipe = toy.recipe(tmp_path / "data", updates=4)
+    recipe["data"]["test"] = recipe["data"]["valid"]
+    (tmp_path / "toy.yaml").write_text(yaml.safe_dump(recipe))
+    wanted = {
+        "about": "Letters backwards.",
+        "metrics": ["exact", "per"],
+        "quick": ["train.updates=2"],
+        "edges": [2, 4],
+        "lines": [
+            {"name": "one", "recipe": str(tmp_path / "toy.yaml"), "published": {"exact": "99"}},
+            {
+                "name": "two, wider",
+                "recipe": str(tmp_path / "toy.yaml"),
+                "change": ["model.decoder=40"],
+                "seeds": [1, 2],
+            },
+        ],
+    }
+    (tmp_path / "reproduce").mkdir()
+    (tmp_path / "reproduce" / "toy.yaml").write_text(yaml.safe_dump(wanted))
+    monkeypatch.setattr(reproduce, "bundled_folder", lambda: tmp_path)
+    return tmp_path
+
+
+def test_a_table_is_made_line_by_line(say: Say, tables: Path) -> None:
+    output = tables / "out"
+    said = say("reproduce", "toy", "--only", "one", "--output", output)
+    assert said.code == 0, said.err
+    assert "| one | 99 | " in said.out
+    assert "| two, wider |  | not run yet |" in said.out
+    found = output / "toy" / "one-1" / "reproduced.json"
+    before = found.stat().st_mtime_ns
+    said = say("reproduce", "toy", "--output", output)
+    assert said.code == 0, said.err
+    assert found.stat().st_mtime_ns == before, "what is done is not done again"
+    assert "2 seeds)" in said.out
+    assert "not run yet" not in said.out
+    assert (output / "toy" / "toy.png").stat().st_size > 1000
+    text = (output / "toy" / "toy.md").read_text()
+    assert "`regard reproduce toy`: Letters backwards." in text
+    facts = json.loads(found.read_text())
+    assert facts["updates"] == 4
+    assert facts["memory"] > 1e7
+    assert f"{facts['scores']['exact']['score']:.2f} [" in text
+
+
+def test_quick_goes_elsewhere(say: Say, tables: Path) -> None:
+    say("reproduce", "toy", "--quick", "--only", "one", "--output", tables / "out")
+    facts = json.loads((tables / "out/toy-quick/one-1/reproduced.json").read_text())
+    assert facts["updates"] == 2
+
+
+def test_the_list_and_mistakes(say: Say, tables: Path) -> None:
+    for words in (["--list"], []):
+        said = say("reproduce", *words)
+        assert said.code == 0
+        assert "toy" in said.out
+        assert "Letters backwards." in said.out
+    said = say("reproduce", "toi")
+    assert said.code == 1
+    assert "did you mean" in said.err
+    said = say("reproduce", "toy", "--only", "on")
+    assert said.code == 1
+    assert "no such line" in said.err
