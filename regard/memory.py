@@ -24,6 +24,8 @@ class Memory(NamedTuple):
     summary: Float[Tensor, "batch summary"]
     grid: tuple[int, ...] = ()
     """The shape to draw the source positions on; () means a plain line."""
+    keys: Float[Tensor, "batch source key"] | None = None
+    """What queries are compared with, where that is not the values themselves."""
 
 
 class Keys(NamedTuple):

@@ -76,7 +76,8 @@ class Content(Attention):
         return values
 
     def keys(self, memory: Memory) -> Keys:
-        return Keys(self.project(memory.values), memory.values, memory.mask)
+        compared = memory.values if memory.keys is None else memory.keys
+        return Keys(self.project(compared), memory.values, memory.mask)
 
     def start(self, keys: Keys) -> State:
         return self.window.start(keys)

@@ -3,6 +3,7 @@
 from regard.decoders.attend_first import AttendFirst
 from regard.decoders.base import Bridge, Decoded, Decoder
 from regard.decoders.context import Context
+from regard.decoders.conv import ConvDecoder, ConvLayer
 from regard.decoders.gnmt import GnmtDecoder
 from regard.decoders.looker import Looker, Looking, Source
 from regard.decoders.plain import Plain
@@ -13,6 +14,8 @@ __all__ = [
     "AttendFirst",
     "Bridge",
     "Context",
+    "ConvDecoder",
+    "ConvLayer",
     "Decoded",
     "Decoder",
     "DecoderLayer",

@@ -1,6 +1,7 @@
 """Encoders: what is left of a source."""
 
 from regard.encoders.base import Encoder
+from regard.encoders.conv import ConvEncoder
 from regard.encoders.gnmt import ResidualStack
 from regard.encoders.hierarchical import HierarchicalEncoder
 from regard.encoders.pooling import Attend, Last, Max, Mean, Pooling
@@ -9,6 +10,7 @@ from regard.encoders.transformer import EncoderLayer, TransformerEncoder
 
 __all__ = [
     "Attend",
+    "ConvEncoder",
     "Encoder",
     "EncoderLayer",
     "HierarchicalEncoder",

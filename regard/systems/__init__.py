@@ -3,6 +3,7 @@
 from regard.systems.bahdanau import bahdanau
 from regard.systems.cho import cho
 from regard.systems.conversation import conversation
+from regard.systems.convs2s import convs2s
 from regard.systems.gnmt import gnmt
 from regard.systems.hierarchical import hierarchical
 from regard.systems.language_model import language_model
@@ -14,6 +15,7 @@ __all__ = [
     "bahdanau",
     "cho",
     "conversation",
+    "convs2s",
     "gnmt",
     "hierarchical",
     "language_model",

@@ -14,7 +14,7 @@ from regard.dropout import Dropout
 from regard.heads import Categorical
 from regard.recurrent import GRU
 from regard.search import Ensemble, Gnmt, beam, exhaustive, sample
-from regard.systems import transformer
+from regard.systems import convs2s, gnmt, transformer
 from regard.tasks import Decode
 
 from .zoo import SYMBOLS, Table, table
@@ -38,6 +38,9 @@ WRONG: dict[str, tuple[Any, str]] = {
     "layers": (lambda: GRU(2, 2, layers=0), "layers: wanted 1 or more, got 0"),
     "odd": (lambda: sinusoids(4, 3), "even dim, got 3"),
     "window": (lambda: attention.Monotonic(width=0), "width: wanted .* 1 place or more .* got 0"),
+    "convolution": (lambda: convs2s(7, 7, width=2), "width: wanted an odd number.* got 2"),
+    "no convolution": (lambda: convs2s(7, 7, width=-1), "width: wanted 1 position .* got -1"),
+    "shallow": (lambda: gnmt(7, 7, layers=1), "layers: wanted 2 or more.* got 1"),
     "tied": (lambda: Categorical(4, 7, tied=Embedding(7, 3)), "output size 4 .* embedding size 3"),
     "shared": (lambda: transformer(7, 8, shared=True), "one vocabulary .* got 7 and 8"),
     "positions": (lambda: transformer(7, 7, positions="none"), "sinusoidal or learned, got none"),

@@ -32,7 +32,7 @@ from .zoo import (
 )
 
 LOOKING = ["bahdanau-gru", "bahdanau-hard", "gnmt-gru-tied", "luong-monotonic"]
-LOOKING += ["luong-scaled", "transformer-pre-learned"]
+LOOKING += ["convs2s", "luong-scaled", "transformer-pre-learned"]
 BETA = 0.7
 
 

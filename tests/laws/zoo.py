@@ -24,6 +24,7 @@ SYMBOLS = Symbols(begin=BEGIN, end=END, never=(PAD, BEGIN))
 _RNNSEARCH = {"embedding": 4, "encoder": 3, "decoder": 5, "attention": 4, "readout": 4}
 _LUONG = {"embedding": 4, "dim": 4, "layers": 1}
 _GNMT = {"embedding": 4, "dim": 4, "attention": 3}
+_CONVS2S = {"embedding": 4, "dim": 5, "layers": 2, "longest": 16}
 _CHO = {"embedding": 4, "dim": 5, "readout": 4}
 _SUTSKEVER = {"embedding": 4, "dim": 4, "layers": 1}
 _HIERARCHICAL = {"embedding": 4, "encoder": 3, "context": 5, "decoder": 4}
@@ -69,6 +70,12 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "gnmt": (systems.gnmt, _GNMT),
     "gnmt-gru-tied": (systems.gnmt, {**_GNMT, "cell": "gru", "layers": 3, "tied": True}),
     "gnmt-rnn-shallow": (systems.gnmt, {**_GNMT, "cell": "rnn", "layers": 2}),
+    "convs2s": (systems.convs2s, _CONVS2S),
+    "convs2s-wide-tied": (
+        systems.convs2s,
+        {**_CONVS2S, "width": 5, "decoder_layers": 1, "tied": True},
+    ),
+    "convs2s-narrow": (systems.convs2s, {**_CONVS2S, "width": 1, "layers": 1}),
     **{
         f"cho-{summary}": (systems.cho, {**_CHO, "summary": summary})
         for summary in ("last", "mean", "max", "attend")
@@ -126,6 +133,7 @@ FEW = [
     "luong-scaled",
     "luong-monotonic",
     "gnmt-gru-tied",
+    "convs2s",
     "sutskever-lstm",
     "cho-attend",
     "hierarchical-turns",

@@ -42,6 +42,7 @@ MODELS: dict[str, dict[str, Any]] = {
         "width": 2,
     },
     "gnmt": {"is": "systems.gnmt", **RNN, "dim": 48, "attention": 32, "layers": 3},
+    "convs2s": {"is": "systems.convs2s", **RNN, "dim": 48, "layers": 2},
     "sutskever": {"is": "systems.sutskever", **RNN, "dim": 96, "layers": 1},
     "cho": {"is": "systems.cho", **RNN, "dim": 96, "readout": 32, "summary": "max"},
     "hierarchical": {
@@ -71,7 +72,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-SLOW = {"cho", "gnmt", "luong-local", "hierarchical"}
+SLOW = {"cho", "convs2s", "gnmt", "luong-local", "hierarchical"}
 """Kin of others, which are not trained at every turn."""
 
 
