@@ -6,7 +6,6 @@ Only argparse is imported here; each word imports what it needs, so that --help 
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import os
 import re
@@ -15,6 +14,7 @@ from typing import Any, NoReturn
 
 import regard
 from regard import options
+from regard.words import close
 
 EXAMPLES = """examples:
   regard recipes                               what can be trained
@@ -45,10 +45,7 @@ class Parser(argparse.ArgumentParser):
         for action in self._actions:
             words |= {*action.option_strings, *(str(each) for each in action.choices or ())}
         wrong = re.search(r"'(.*?)'", message)
-        close = difflib.get_close_matches(
-            wrong[1].partition("=")[0] if wrong else "", sorted(words), n=1
-        )
-        hint = f"; did you mean {close[0]}?" if close else ""
+        hint = close(wrong[1].partition("=")[0], words, cutoff=0.6) if wrong else ""
         self.exit(2, f"{self.prog}: {message}{hint}\n(see {self.prog} --help)\n")
 
 

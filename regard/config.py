@@ -17,19 +17,18 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 from regard.schema import (
     Later,
     RecipeError,
-    close,
     examples,
     gives,
     hints,
     named,
-    nearest,
     part_of,
     public,
     trusted,
     unknown_part,
 )
+from regard.words import close, nearest
 
-__all__ = ["Later", "RecipeError", "build", "complete", "convert", "nearest", "resolve"]
+__all__ = ["Later", "RecipeError", "build", "complete", "convert", "resolve"]
 
 T = TypeVar("T")
 OWN = ("regard", "torch.optim")

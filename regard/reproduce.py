@@ -15,10 +15,10 @@ from regard.commands.train import train
 from regard.config import build
 from regard.metrics import Interval, by_length, plot_by_length
 from regard.metrics import Row as Bucket
-from regard.schema import nearest
 from regard.tasks.evaluate import Evaluation
 from regard.tasks.folder import OWN, RECIPE, read_card, read_recipe, task_of
 from regard.train.checkpoint import write_text
+from regard.words import nearest
 
 FOLDER = "reproduce"
 FOUND = "reproduced.json"

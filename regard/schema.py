@@ -1,15 +1,16 @@
-"""What a signature wants: its parts, in words, and the nearest right word."""
+"""What a signature wants: its parts, and how to say it in words."""
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+
+from regard.words import close
 
 T = TypeVar("T")
 PLAIN = {
@@ -69,20 +70,6 @@ def part_of(wanted: Any) -> Any:
 def trusted(module: str, trust: tuple[str, ...] | None) -> bool:
     """Whether a module is one of the packages that may be named, or lies in one of them."""
     return trust is None or any(f"{module}.".startswith(f"{package}.") for package in trust)
-
-
-def nearest(word: str, words: Iterable[str]) -> str:
-    """'; did you mean ...?' where a right word is near, else a short list of the right ones."""
-    words = sorted(words)
-    listed = f"; wanted one of {', '.join(words[:20])}" if words else ""
-    return close(word, words) or listed
-
-
-def close(word: str, words: Iterable[str]) -> str:
-    """'; did you mean ...?' where a right word is near, whatever its capitals."""
-    by_letters = {each.lower(): each for each in sorted(words)}
-    found = difflib.get_close_matches(word.lower(), by_letters, n=1, cutoff=0.5)
-    return f"; did you mean {by_letters[found[0]]!r}?" if found else ""
 
 
 def public(module: types.ModuleType) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from regard.schema import close, nearest
+from regard.words import close, nearest
 
 
 def recipes(name: str | None) -> None:

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from regard import reproduce as again
-from regard.schema import nearest
 from regard.train.checkpoint import write_text
+from regard.words import nearest
 
 
 def reproduce(name: str | None, list: bool, quick: bool, only: list[str], output: str) -> None:  # noqa: A002

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from regard.data.json_lines import MissingKeyError, dig
-from regard.data.sources import JSON, Checks, OnError, Pair, Pairs, Report, data_error, nearest
+from regard.data.sources import JSON, Checks, OnError, Pair, Pairs, Report, data_error
 from regard.data.text_files import kind
+from regard.words import close
 
 LOADERS = {".json": "json", ".csv": "csv", ".parquet": "parquet", ".arrow": "arrow"}
 
@@ -65,7 +66,7 @@ class HuggingFace(Pairs):
         column = key if key in names else key.partition(".")[0]
         if column in names:
             return column
-        problem = f"has no column {column!r}, only {', '.join(names)}{nearest(column, names)}"
+        problem = f"has no column {column!r}, only {', '.join(names)}{close(column, names)}"
         remedy = "name a column, or a dotted key such as translation.en"
         raise data_error(self.path, problem, remedy)
 

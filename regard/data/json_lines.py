@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from regard.data.sources import JSON, Checks, OnError, Pair, Pairs, Report, nearest
+from regard.data.sources import JSON, Checks, OnError, Pair, Pairs, Report
 from regard.data.tables import UniqueIds
 from regard.data.text_files import existing, read_lines, unwritable
+from regard.words import close
 
 
 class MissingKeyError(ValueError):
@@ -23,7 +24,7 @@ def reach(record: object, key: str) -> object:
         name, rest = (rest, "") if rest in here else rest.partition(".")[::2]
         if name not in here:
             known = [str(known) for known in here]
-            raise MissingKeyError(f"no key {key!r}, only {', '.join(known)}{nearest(name, known)}")
+            raise MissingKeyError(f"no key {key!r}, only {', '.join(known)}{close(name, known)}")
         here = here[name]
     return here
 

@@ -1,9 +1,8 @@
 """What every source of text pairs has in common: pairs, checks, a report of what was left out."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -18,12 +17,6 @@ class DataError(ValueError):
 def data_error(where: object, problem: str, remedy: str) -> DataError:
     """Build the one form that every message about data has."""
     return DataError(f"{where}: {problem}. Remedy: {remedy}.")
-
-
-def nearest(word: str, known: Mapping[str, object] | list[str]) -> str:
-    """Give a hint such as "; did you mean 'target'?", or nothing where no word is near."""
-    close = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class Pair(NamedTuple):

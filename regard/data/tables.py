@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-from regard.data.sources import JSON, Checks, OnError, Pair, Pairs, Report, data_error, nearest
+from regard.data.sources import JSON, Checks, OnError, Pair, Pairs, Report, data_error
 from regard.data.text_files import existing, kind, read_lines
+from regard.words import close
 
 Column: TypeAlias = int | str
 SEPARATORS = {".tsv": "\t", ".csv": ","}
@@ -128,7 +129,7 @@ class Table(Pairs):
             return column
         if column in names:
             return names.index(column)
-        problem = f"has no column {column!r}, only {', '.join(names)}{nearest(column, names)}"
+        problem = f"has no column {column!r}, only {', '.join(names)}{close(column, names)}"
         raise data_error(f"{path}:1", problem, "name a column of the header, or give its number")
 
     def _rows(self, path: Path, report: Report) -> Iterator[tuple[str, list[str]]]:

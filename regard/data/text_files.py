@@ -20,8 +20,8 @@ from regard.data.sources import (
     Pairs,
     Report,
     data_error,
-    nearest,
 )
+from regard.words import close
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 # A file without line ends must not fill the memory before its length is noticed.
@@ -45,7 +45,7 @@ def existing(path: str | Path) -> Path:
         raise data_error(path, "is a folder, wanted a file", "name a file in it")
     if not path.parent.is_dir():
         raise data_error(path, f"there is no folder {path.parent}", "check the path")
-    hint = nearest(path.name, sorted(entry.name for entry in path.parent.iterdir()))
+    hint = close(path.name, (entry.name for entry in path.parent.iterdir()))
     raise data_error(path, f"there is no such file{hint}", "check the name")
 
 

@@ -1,7 +1,6 @@
 """The short names of the metrics, for recipes and the command line."""
 
 from collections.abc import Callable
-from difflib import get_close_matches
 
 from regard.metrics.base import Metric
 from regard.metrics.errors import (
@@ -13,6 +12,7 @@ from regard.metrics.errors import (
     WordErrors,
 )
 from regard.metrics.translation import Bleu, Chrf, Ter
+from regard.words import close
 
 _METRICS: dict[str, Callable[[], Metric]] = {
     "bleu": Bleu,
@@ -33,7 +33,6 @@ NAMES = tuple(_METRICS)
 def named(name: str) -> Metric:
     """The metric with this short name, in its usual setting; `NAMES` has them all."""
     if name not in _METRICS:
-        near = get_close_matches(name.lower(), NAMES, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}?" if near else "use one of these names"
-        raise ValueError(f"metrics: wanted one of {', '.join(NAMES)}, got {name!r}; {hint}")
+        hint = close(name, NAMES, cutoff=0.4) or "; use one of these names"
+        raise ValueError(f"metrics: wanted one of {', '.join(NAMES)}, got {name!r}{hint}")
     return _METRICS[name]()

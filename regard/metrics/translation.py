@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from difflib import get_close_matches
 from itertools import zip_longest
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from regard.metrics.base import Metric
+from regard.words import close
 
 
 class SacreBleu(Metric):
@@ -122,6 +122,5 @@ def _check_tokenizer(name: str) -> None:
 
     known = sorted(BLEU.TOKENIZERS)
     if name not in known:
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "use 13a for plain text, none for tokens"
-        raise ValueError(f"Bleu: wanted a tokenize among {', '.join(known)}, got {name!r}; {hint}")
+        hint = close(name, known) or "; use 13a for plain text, none for tokens"
+        raise ValueError(f"Bleu: wanted a tokenize among {', '.join(known)}, got {name!r}{hint}")

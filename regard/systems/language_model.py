@@ -26,7 +26,7 @@ def language_model(
     dropout: float = 0.2,
     tied: bool = False,
 ) -> LanguageModel:
-    """`layers` of `dim` units over embedded symbols; `tied` shares the embedding with the output."""
+    """`layers` of `dim` units; `tied` makes the embedding the output layer too."""
     symbols = Embedding(vocab, embedding, dropout=dropout)
     return LanguageModel(
         symbols,

@@ -166,12 +166,12 @@ def test_unknown_recipes(say: Say, toy: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [
-        (("train", "x.yaml", "--fesh"), "'--fesh'; did you mean --fresh?"),
-        (("run", "model", "text", "--smaple"), "'--smaple'; did you mean --sample?"),
-        (("run", "model", "--penalty", "gnmd"), "did you mean gnmt?"),
+        (("train", "x.yaml", "--fesh"), "'--fesh'; did you mean '--fresh'?"),
+        (("run", "model", "text", "--smaple"), "'--smaple'; did you mean '--sample'?"),
+        (("run", "model", "--penalty", "gnmd"), "did you mean 'gnmt'?"),
         (("run", "model", "--beam", "wide"), "--beam: invalid int value: 'wide'"),
         (("trian", "x.yaml"), "'trian'"),
-        (("evalute", "model"), "did you mean evaluate?"),
+        (("evalute", "model"), "did you mean 'evaluate'?"),
         (("train",), "required: recipe"),
         (("average", "run", "--output", "x"), "--last --best is required"),
         ((), "required: WORD"),
