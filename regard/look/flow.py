@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from regard.look import style
 from regard.look.gradients import Clipped, Flow, Matrix, clip_by_value, clipped
@@ -74,6 +74,7 @@ def _draw_flow(
     top = max(float(part.norms.max()) for found in models.values() for part in found.top)
     axes.set_ylim(max(axes.get_ylim()[0], top * _DEEPEST), None)
     axes.yaxis.set_major_locator(LogLocator(numticks=9))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.minorticks_off()
     axes.margins(x=0.01)
     _name(axes, "how far back the gradient reaches", "steps back from the last", theme)

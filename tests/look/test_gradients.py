@@ -18,7 +18,7 @@ from regard.look.gradients import (
 from regard.look.probe import language_gradients, translation_gradients
 from regard.look.steps import followed
 from regard.recurrent import CELLS, GRU, LSTM, RNN
-from regard.systems import bahdanau, sutskever, transformer
+from regard.systems import bahdanau, gnmt, sutskever, transformer
 from regard.systems.language_model import language_model
 from regard.tasks.text import text_batch
 
@@ -259,6 +259,15 @@ def test_encoders():
     ends = by_values[[0, 1], [5, 3], :5] + by_summary[:, :5]
     top = next(each for each in found.top if each.part == "h")
     assert top.norms[0] == pytest.approx(float(ends.norm(dim=1).mean()))
+
+
+def test_a_deep_stack_is_followed_layer_by_layer():
+    torch.manual_seed(0)
+    model = gnmt(9, 9, embedding=4, dim=6, layers=4)
+    found = translation_gradients(model, *text_batch(*PAIRS))
+    assert [each.layer for each in found.flows if each.part == "h"] == [1, 2, 3, 4]
+    assert all((each.norms > 0).all() for each in found.flows)
+    assert [each.layer for each in found.fresh().values()] == [4, 4, 4]
 
 
 def test_reading_from_the_end_is_followed_in_its_own_order():
