@@ -14,30 +14,41 @@ from regard.attention.choose import masked
 from regard.dropout import Dropout
 from regard.memory import Keys, Memory, Read, State
 
-Heads = Float[Tensor, "batch head width dim"]
-Seen = Float[Tensor, "batch head source dim"]
+Queries = Float[Tensor, "batch head width key"]
+Seen = Float[Tensor, "batch head source key"]
+Values = Float[Tensor, "batch head source dim"]
 
 
 class MultiHead(Attention):
-    """concat_i softmax(Q_i K_i^T / sqrt(d)) V_i W_o (Vaswani et al., 2017, 3.2.2)."""
+    """concat_i softmax(Q_i K_i^T / sqrt(d)) V_i W_o (Vaswani et al., 2017, 3.2.2).
+
+    `key` is d, the size of a head's queries and keys, if it is not that of its values.
+    """
 
     def __init__(
-        self, dim: int, heads: int, *, memory: int | None = None, dropout: float = 0.0
+        self,
+        dim: int,
+        heads: int,
+        *,
+        memory: int | None = None,
+        key: int | None = None,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.heads = divided(dim, heads)
-        self.query = nn.Linear(dim, dim)
-        self.key_value = nn.Linear(memory if memory is not None else dim, 2 * dim)
+        self.sizes = (keys_of(dim, heads, key), dim)
+        self.query = nn.Linear(dim, self.sizes[0])
+        self.key_value = nn.Linear(memory if memory is not None else dim, sum(self.sizes))
         self.output = nn.Linear(dim, dim)
         self.dropout = Dropout(dropout)
 
     def keys(self, memory: Memory) -> Keys:
-        keys, values = split(self.key_value(memory.values), 2, self.heads)
+        keys, values = split(self.key_value(memory.values), self.sizes, self.heads)
         return Keys(keys, values, memory.mask)
 
     def forward(self, query: Float[Tensor, "rows dim"], keys: Keys, state: State = None) -> Read:
         rows = query.unflatten(0, (keys.mask.shape[0], -1))
-        (queries,) = split(self.query(rows), 1, self.heads)
+        (queries,) = split(self.query(rows), self.sizes[:1], self.heads)
         mask = keys.mask[:, None, None]
         mixed, weights = attend(queries, keys.keys, keys.values, mask, self.dropout)
         context = self.output(mixed.transpose(1, 2).flatten(2)).flatten(0, 1)
@@ -47,26 +58,36 @@ class MultiHead(Attention):
 class SelfAttention(nn.Module):
     """Multi-head attention of a sequence over itself, or over its past, with a cache for steps.
 
-    The cache is (rows, 2, head, time, dim): keys and values of the past.
+    The cache is (rows, head, time, key + value): keys and values of the past, side by side. `key`
+    is the size of a head's queries and keys, if it is not that of its values.
     """
 
-    def __init__(self, dim: int, heads: int, *, causal: bool, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        dim: int,
+        heads: int,
+        *,
+        causal: bool,
+        key: int | None = None,
+        dropout: float = 0.0,
+    ) -> None:
         super().__init__()
         self.heads, self.causal = divided(dim, heads), causal
-        self.query_key_value = nn.Linear(dim, 3 * dim)
+        keys = keys_of(dim, heads, key)
+        self.sizes = (keys, keys, dim)
+        self.query_key_value = nn.Linear(dim, sum(self.sizes))
         self.output = nn.Linear(dim, dim)
         self.dropout = Dropout(dropout)
 
     def start(self, rows: int) -> Tensor:
         """An empty past."""
-        dim = self.output.in_features // self.heads
-        return self.output.weight.new_zeros(rows, 2, self.heads, 0, dim)
+        return self.output.weight.new_zeros(rows, self.heads, 0, sum(self.sizes[1:]) // self.heads)
 
     def forward(
         self, x: Float[Tensor, "batch time dim"], mask: Bool[Tensor, "batch time"] | None = None
     ) -> Read:
         """All positions at once; a causal one needs no mask, since padding stands at the end."""
-        queries, keys, values = split(self.query_key_value(x), 3, self.heads)
+        queries, keys, values = split(self.query_key_value(x), self.sizes, self.heads)
         seen = None if mask is None else mask[:, None, None]
         if self.causal:
             past = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool, device=x.device).tril()
@@ -76,15 +97,16 @@ class SelfAttention(nn.Module):
 
     def step(self, x: Float[Tensor, "rows dim"], past: Tensor) -> Read:
         """One more position, given the past; the longer past is the read's state."""
-        new = self.query_key_value(x).view(len(x), 3, self.heads, 1, -1)
-        past = torch.cat([past, new[:, 1:]], dim=3)
-        mixed, weights = attend(new[:, 0], past[:, 0], past[:, 1], None, self.dropout)
+        queries, *new = split(self.query_key_value(x[:, None]), self.sizes, self.heads)
+        past = torch.cat([past, torch.cat(new, dim=3)], dim=2)
+        keys, values = past.split([part.shape[3] for part in new], dim=3)
+        mixed, weights = attend(queries, keys, values, None, self.dropout)
         return Read(self.output(mixed.flatten(1)), by_row(weights), past)
 
 
 def attend(
-    queries: Heads, keys: Seen, values: Seen, mask: Tensor | None, dropout: Dropout
-) -> tuple[Heads, Tensor | None]:
+    queries: Queries, keys: Seen, values: Values, mask: Tensor | None, dropout: Dropout
+) -> tuple[Float[Tensor, "batch head width dim"], Tensor | None]:
     """softmax(Q K^T / sqrt(d)) V by the fused kernel, or openly where the weights are needed."""
     if not weights_are_wanted() and not (dropout.training and dropout.p):
         return F.scaled_dot_product_attention(queries, keys, values, mask), None
@@ -93,10 +115,11 @@ def attend(
     return dropout(weights) @ values, weights
 
 
-def split(x: Float[Tensor, "batch time parts"], parts: int, heads: int) -> tuple[Heads, ...]:
+def split(
+    x: Float[Tensor, "batch time parts"], sizes: tuple[int, ...], heads: int
+) -> tuple[Tensor, ...]:
     """The parts of one projection, each cut into heads."""
-    shaped = x.view(*x.shape[:2], parts, heads, -1).permute(2, 0, 3, 1, 4)
-    return shaped.unbind(0)
+    return tuple(part.unflatten(2, (heads, -1)).transpose(1, 2) for part in x.split(sizes, 2))
 
 
 def by_row(weights: Tensor | None) -> Tensor | None:
@@ -112,3 +135,10 @@ def divided(dim: int, heads: int) -> int:
             f"try {', '.join(str(h) for h in (1, 2, 4, 8, 16) if dim % h == 0)}"
         )
     return heads
+
+
+def keys_of(dim: int, heads: int, key: int | None) -> int:
+    """The size of all heads' keys together."""
+    if key is not None and key < 1:
+        raise ValueError(f"key: wanted 1 or more, or null for dim / heads, got {key}")
+    return dim if key is None else heads * key

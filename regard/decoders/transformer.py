@@ -30,13 +30,14 @@ class DecoderLayer(nn.Module):
         dropout: float,
         attention_dropout: float,
         hidden_dropout: float,
+        key: int | None = None,
     ) -> None:
         super().__init__()
         self.recalling = Sublayer(dim, norm=norm, dropout=dropout)
         self.looking = Sublayer(dim, norm=norm, dropout=dropout)
         self.thinking = Sublayer(dim, norm=norm, dropout=dropout)
-        self.past = SelfAttention(dim, heads, causal=True, dropout=attention_dropout)
-        self.attention = MultiHead(dim, heads, memory=memory, dropout=attention_dropout)
+        self.past = SelfAttention(dim, heads, causal=True, key=key, dropout=attention_dropout)
+        self.attention = MultiHead(dim, heads, memory=memory, key=key, dropout=attention_dropout)
         self.feed_forward = FeedForward(dim, hidden, dropout=hidden_dropout)
 
     def forward(
@@ -79,6 +80,7 @@ class TransformerDecoder(Decoder):
         dropout: float = 0.1,
         attention_dropout: float = 0.0,
         hidden_dropout: float = 0.0,
+        key: int | None = None,
     ) -> None:
         super().__init__()
         self.dim = embedding.dim
@@ -93,6 +95,7 @@ class TransformerDecoder(Decoder):
                 dropout=dropout,
                 attention_dropout=attention_dropout,
                 hidden_dropout=hidden_dropout,
+                key=key,
             )
             for _ in range(layers)
         )
@@ -106,7 +109,7 @@ class TransformerDecoder(Decoder):
         return tuple(layer.past.start(batch) for layer in self.layers)
 
     def step(self, token: Int[Tensor, " rows"], state: Past, source: tuple[Keys, ...]) -> Step:
-        x = self.embedding(token[:, None], first=state[0].shape[3])[:, 0]
+        x = self.embedding(token[:, None], first=state[0].shape[2])[:, 0]
         after: list[Tensor] = []
         for layer, past, keys in zip(self.layers, state, source, strict=True):
             x, longer = layer.step(x, past, keys)

@@ -24,11 +24,12 @@ class EncoderLayer(nn.Module):
         dropout: float,
         attention_dropout: float,
         hidden_dropout: float,
+        key: int | None = None,
     ) -> None:
         super().__init__()
         self.looking = Sublayer(dim, norm=norm, dropout=dropout)
         self.thinking = Sublayer(dim, norm=norm, dropout=dropout)
-        self.attention = SelfAttention(dim, heads, causal=False, dropout=attention_dropout)
+        self.attention = SelfAttention(dim, heads, causal=False, key=key, dropout=attention_dropout)
         self.feed_forward = FeedForward(dim, hidden, dropout=hidden_dropout)
 
     def forward(
@@ -52,6 +53,7 @@ class TransformerEncoder(Encoder):
         dropout: float = 0.1,
         attention_dropout: float = 0.0,
         hidden_dropout: float = 0.0,
+        key: int | None = None,
     ) -> None:
         super().__init__()
         self.dim = self.summary = embedding.dim
@@ -65,6 +67,7 @@ class TransformerEncoder(Encoder):
                 dropout=dropout,
                 attention_dropout=attention_dropout,
                 hidden_dropout=hidden_dropout,
+                key=key,
             )
             for _ in range(layers)
         )

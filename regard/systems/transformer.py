@@ -24,6 +24,7 @@ def transformer(
     *,
     dim: int = 128,
     heads: int = 4,
+    key: int | None = None,
     hidden: int = 256,
     layers: int = 4,
     decoder_layers: int | None = None,
@@ -39,7 +40,7 @@ def transformer(
     """Encoder and decoder of `layers` each.
 
     `tied` makes the target embedding the output layer too; `shared` (for a joint vocabulary) makes
-    it the source embedding as well.
+    it the source embedding as well. `key` is the size of a head's keys, if it is not dim / heads.
     """
     if shared and source_vocab != target_vocab:
         raise ValueError(
@@ -66,6 +67,7 @@ def transformer(
         dropout=dropout,
         attention_dropout=attention_dropout,
         hidden_dropout=hidden_dropout,
+        key=key,
     )
     writer = TransformerDecoder(
         target,
@@ -77,6 +79,7 @@ def transformer(
         dropout=dropout,
         attention_dropout=attention_dropout,
         hidden_dropout=hidden_dropout,
+        key=key,
     )
     model = Seq2Seq(reader, writer, Categorical(dim, target_vocab, tied=target if tied else None))
     for part in model.modules():
@@ -84,3 +87,115 @@ def transformer(
             nn.init.xavier_uniform_(part.weight)
             nn.init.zeros_(part.bias)
     return model
+
+
+def transformer_tiny(
+    source_vocab: int,
+    target_vocab: int,
+    *,
+    dim: int = 128,
+    heads: int = 4,
+    hidden: int = 256,
+    layers: int = 4,
+    norm: Norm = "pre",
+    longest: int = 1024,
+    dropout: float = 0.3,
+    shared: bool = False,
+) -> Seq2Seq:
+    """For some ten thousand pairs (Wu et al., 2021)."""
+    return transformer(
+        source_vocab,
+        target_vocab,
+        dim=dim,
+        heads=heads,
+        hidden=hidden,
+        layers=layers,
+        norm=norm,
+        longest=longest,
+        dropout=dropout,
+        shared=shared,
+    )
+
+
+def transformer_small(
+    source_vocab: int,
+    target_vocab: int,
+    *,
+    dim: int = 256,
+    heads: int = 4,
+    hidden: int = 1024,
+    layers: int = 4,
+    norm: Norm = "pre",
+    longest: int = 1024,
+    dropout: float = 0.2,
+    shared: bool = False,
+) -> Seq2Seq:
+    """For some hundred thousand pairs."""
+    return transformer(
+        source_vocab,
+        target_vocab,
+        dim=dim,
+        heads=heads,
+        hidden=hidden,
+        layers=layers,
+        norm=norm,
+        longest=longest,
+        dropout=dropout,
+        shared=shared,
+    )
+
+
+def transformer_base(
+    source_vocab: int,
+    target_vocab: int,
+    *,
+    dim: int = 512,
+    heads: int = 8,
+    hidden: int = 2048,
+    layers: int = 6,
+    norm: Norm = "post",
+    longest: int = 1024,
+    dropout: float = 0.1,
+    shared: bool = False,
+) -> Seq2Seq:
+    """The paper's base model (Vaswani et al., 2017, table 3)."""
+    return transformer(
+        source_vocab,
+        target_vocab,
+        dim=dim,
+        heads=heads,
+        hidden=hidden,
+        layers=layers,
+        norm=norm,
+        longest=longest,
+        dropout=dropout,
+        shared=shared,
+    )
+
+
+def transformer_big(
+    source_vocab: int,
+    target_vocab: int,
+    *,
+    dim: int = 1024,
+    heads: int = 16,
+    hidden: int = 4096,
+    layers: int = 6,
+    norm: Norm = "post",
+    longest: int = 1024,
+    dropout: float = 0.3,
+    shared: bool = False,
+) -> Seq2Seq:
+    """The paper's big model (Vaswani et al., 2017, table 3)."""
+    return transformer(
+        source_vocab,
+        target_vocab,
+        dim=dim,
+        heads=heads,
+        hidden=hidden,
+        layers=layers,
+        norm=norm,
+        longest=longest,
+        dropout=dropout,
+        shared=shared,
+    )

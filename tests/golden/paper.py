@@ -64,14 +64,14 @@ def gates(weights: Weights, layer: int) -> list[Array]:
 
 def heads(queries: Array, keys: Array, values: Array, count: int, seen: Any) -> Array:
     """concat_i softmax(Q_i K_i^T / sqrt(d)) V_i, where query t sees position j if seen(t, j)."""
-    size = queries.shape[1] // count
-    mixed = np.zeros_like(queries)
+    size, width = queries.shape[1] // count, values.shape[1] // count
+    mixed = np.zeros((len(queries), values.shape[1]))
     for head in range(count):
-        part = slice(head * size, (head + 1) * size)
+        part, own = (slice(head * n, (head + 1) * n) for n in (size, width))
         for t, query in enumerate(queries[:, part]):
             places = [j for j in range(len(keys)) if seen(t, j)]
             scores = [query @ keys[j, part] / np.sqrt(size) for j in places]
-            mixed[t, part], _ = read(scores, values[places, part])
+            mixed[t, own], _ = read(scores, values[places, own])
     return mixed
 
 

@@ -114,9 +114,11 @@ def test_monotonic_window() -> None:
         assert_is(look.weights[row, places], weights)
 
 
+@pytest.mark.parametrize("key", [None, 2, 5])
 @pytest.mark.parametrize("openly", [False, True], ids=["fused", "explicit"])
-def test_multi_head_attention(openly: bool) -> None:
-    module = random_weights(attention.MultiHead(6, 2, memory=3))
+def test_multi_head_attention(openly: bool, key: int | None) -> None:
+    module = random_weights(attention.MultiHead(6, 2, memory=3, key=key))
+    size = 6 if key is None else 2 * key
     w = weights_of(module)
     values, queries = numbers(2, 5, 3), numbers(2, WIDTH, 6, seed=1)
     arguments = (torch.from_numpy(queries).flatten(0, 1), module.keys(memory(values)))
@@ -128,15 +130,17 @@ def test_multi_head_attention(openly: bool) -> None:
     for row, length in enumerate(LENGTHS):
         asked = np.array([linear(w, "query", q) for q in queries[row]])
         both = np.array([linear(w, "key_value", h) for h in values[row, :length]])
-        mixed = heads(asked, both[:, :6], both[:, 6:], 2, lambda t, j: True)
+        mixed = heads(asked, both[:, :size], both[:, size:], 2, lambda t, j: True)
         wanted = [linear(w, "output", x) for x in mixed]
         assert_is(look.context[row * WIDTH : (row + 1) * WIDTH], wanted)
 
 
 @pytest.mark.parametrize("openly", [False, True], ids=["fused", "explicit"])
 @pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
-def test_self_attention(causal: bool, openly: bool) -> None:
-    module = random_weights(attention.SelfAttention(6, 3, causal=causal))
+@pytest.mark.parametrize("key", [None, 1])
+def test_self_attention(causal: bool, openly: bool, key: int | None) -> None:
+    module = random_weights(attention.SelfAttention(6, 3, causal=causal, key=key))
+    size = 6 if key is None else 3 * key
     w = weights_of(module)
     x = numbers(1, 4, 6)
     if openly:
@@ -145,7 +149,7 @@ def test_self_attention(causal: bool, openly: bool) -> None:
     else:
         look = module(torch.from_numpy(x))
     asked, keys, values = np.split(
-        np.array([linear(w, "query_key_value", row) for row in x[0]]), 3, axis=1
+        np.array([linear(w, "query_key_value", row) for row in x[0]]), [size, 2 * size], axis=1
     )
     mixed = heads(asked, keys, values, 3, lambda t, j: j <= t or not causal)
     assert_is(look.context, [linear(w, "output", row) for row in mixed])

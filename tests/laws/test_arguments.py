@@ -33,6 +33,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "coverage": (lambda: Decode(coverage=-0.1), "coverage: wanted a weight of 0 or more, got -0.1"),
     "alpha": (lambda: Gnmt(-1.0), "alpha: .* got -1"),
     "heads": (lambda: MultiHead(6, 4), "heads: wanted a divisor of dim = 6, got 4; try 1, 2"),
+    "key": (lambda: MultiHead(6, 2, key=0), "key: wanted 1 or more, or null .* got 0"),
     "no heads": (lambda: SelfAttention(6, 0, causal=True), "heads: .* got 0"),
     "dropout": (lambda: Dropout(1.0), "dropout: .* got 1"),
     "layers": (lambda: GRU(2, 2, layers=0), "layers: wanted 1 or more, got 0"),

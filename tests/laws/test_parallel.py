@@ -187,4 +187,4 @@ def test_causal_self_attention_is_the_loop_over_step_with_a_cache(
         read = attention.step(x[:, place], past)
         past = read.state
         assert_close(read.context, whole[:, place])
-    assert past.shape[3] == time
+    assert past.shape[2] == time

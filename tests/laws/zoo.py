@@ -118,6 +118,7 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
         systems.transformer,
         {**_TRANSFORMER, "shared": True, "tied": False},
     ),
+    "transformer-small-keys": (systems.transformer, {**_TRANSFORMER, "key": 3, "norm": "post"}),
     "transformer-shallow-decoder": (systems.transformer, {**_TRANSFORMER, "decoder_layers": 1}),
 }
 HARD = [name for name in SYSTEMS if "hard" in name]
