@@ -25,6 +25,47 @@ EXAMPLES = """examples:
 """
 
 
+WORDS = {
+    "train": (
+        "train a model from a recipe, or go on training",
+        "Train a model from a recipe. Killed at any moment, the same command goes on from the "
+        "last checkpoint.",
+    ),
+    "run": (
+        "answer texts",
+        "Answer texts given as arguments, or the lines of a file or of standard input, in order.",
+    ),
+    "evaluate": (
+        "score a model, with confidence intervals",
+        "Decode a test set for real and score the answers.",
+    ),
+    "look": (
+        "draw where a model looked, how its gradients flow, how sentences lie",
+        "Draw the alignment matrix of one answer, how far back in time gradients reach "
+        "(--gradients MODEL [MODEL ...]), or a map of sentences (--map MODEL FILE).",
+    ),
+    "recipes": (
+        "list the recipes, or print one",
+        "List the recipes that come along, or print one.",
+    ),
+    "demo": (
+        "train a pronouncing model in three minutes and see where it looks",
+        "Train letters to sounds on the CMU dictionary, score the model on words that it never "
+        "saw, pronounce some words and draw where it looked.",
+    ),
+    "reproduce": (
+        "make a paper's table or figure again",
+        "Train and evaluate what a table or figure of a paper needs, from wherever an earlier "
+        "call stopped, and print published beside obtained.",
+    ),
+    "average": (
+        "average checkpoints into a model",
+        "Average the weights of a run's checkpoints.",
+    ),
+}
+"""Every word in short, and what it does; `regard.options` has its options."""
+
+
 class Parser(argparse.ArgumentParser):
     """A parser whose options may stand anywhere, and whose errors name the nearest right word."""
 
@@ -85,68 +126,9 @@ def parser() -> Parser:
     top.add_argument("--version", action="version", version=f"regard {regard.__version__}")
     top.add_argument("--debug", action="store_true", help="show the traceback of an error")
     words = top.add_subparsers(dest="word", metavar="WORD", required=True, parser_class=Parser)
-    options.train(
-        words.add_parser(
-            "train",
-            help="train a model from a recipe, or go on training",
-            description="Train a model from a recipe. Killed at any moment, the "
-            "same command goes on from the last checkpoint.",
-        )
-    )
-    options.run(
-        words.add_parser(
-            "run",
-            help="answer texts",
-            description="Answer texts given as "
-            "arguments, or the lines of a file or of standard input, in order.",
-        )
-    )
-    options.evaluate(
-        words.add_parser(
-            "evaluate",
-            help="score a model, with confidence intervals",
-            description="Decode a test set for real and score the answers.",
-        )
-    )
-    options.look(
-        words.add_parser(
-            "look",
-            help="draw where a model looked, how its gradients flow, how sentences lie",
-            description="Draw the alignment matrix of one answer, how far back in time gradients "
-            "reach (--gradients MODEL [MODEL ...]), or a map of sentences (--map MODEL FILE).",
-        )
-    )
-    options.recipes(
-        words.add_parser(
-            "recipes",
-            help="list the recipes, or print one",
-            description="List the recipes that come along, or print one.",
-        )
-    )
-    options.demo(
-        words.add_parser(
-            "demo",
-            help="train a pronouncing model in three minutes and see where it looks",
-            description="Train letters to sounds on the CMU dictionary, score the model on words "
-            "that it never saw, pronounce some words and draw where it looked.",
-        )
-    )
-    options.reproduce(
-        words.add_parser(
-            "reproduce",
-            help="make a paper's table or figure again",
-            description="Train and evaluate what a table or figure of a paper needs, from "
-            "wherever an earlier call stopped, and print published beside obtained.",
-        )
-    )
-    options.average(
-        words.add_parser(
-            "average",
-            help="average checkpoints into a model",
-            description="Average the weights of a run's checkpoints.",
-        )
-    )
-    for word in words.choices.values():
+    for name, (short, long) in WORDS.items():
+        word = words.add_parser(name, help=short, description=long)
+        getattr(options, name)(word)
         word.add_argument(
             "--debug",
             action="store_true",

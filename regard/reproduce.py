@@ -12,11 +12,11 @@ from typing import NamedTuple
 import regard
 from regard.commands.recipes import bundled_folder
 from regard.commands.train import train
-from regard.config import build
+from regard.config import OWN, build
 from regard.metrics import Interval, by_length, plot_by_length
 from regard.metrics import Row as Bucket
 from regard.tasks.evaluate import Evaluation
-from regard.tasks.folder import OWN, RECIPE, read_card, read_recipe, task_of
+from regard.tasks.folder import RECIPE, read_card, read_recipe, task_of
 from regard.train.checkpoint import write_text
 from regard.words import nearest
 

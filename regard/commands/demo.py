@@ -23,7 +23,7 @@ def demo(words: list[str], output: str) -> None:
     console.rule("1. learning letters to sounds from the CMU pronouncing dictionary")
     train("pronounce_demo", [], model, fresh=False, quiet=False)
     console.rule("2. words that it never saw")
-    _evaluate(model)
+    evaluate(model, ["test"])
     console.rule("3. pronouncing")
     translator: Any = regard.load(model)
     for answer in translator.run([word.lower() for word in words or WORDS], look=True):
@@ -41,19 +41,3 @@ def demo(words: list[str], output: str) -> None:
         ("train my.yaml", "your own pairs: see docs/start.md"),
     ):
         console.print(f"{command} {words_to_type:<36} {what}", soft_wrap=True, markup=False)
-
-
-def _evaluate(model: str) -> None:
-    evaluate(
-        model,
-        ["test"],
-        against=None,
-        others=[],
-        metrics=None,
-        beam=None,
-        penalty=None,
-        most=None,
-        outputs=None,
-        plot=None,
-        json=False,
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json as json_module
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,15 +23,16 @@ from regard.tasks.folder import RECIPE, read_recipe, task_of
 def evaluate(
     model: str,
     data: list[str],
-    against: str | None,
-    others: list[str],
-    metrics: str | None,
-    beam: int | None,
-    penalty: str | None,
-    most: int | None,
-    outputs: str | None,
-    plot: str | None,
-    json: bool,
+    *,
+    against: str | None = None,
+    others: Sequence[str] = (),
+    metrics: str | None = None,
+    beam: int | None = None,
+    penalty: str | None = None,
+    most: int | None = None,
+    outputs: str | None = None,
+    plot: str | None = None,
+    json: bool = False,
 ) -> None:
     """Score a model on pairs, alone or against another."""
     models = [together(model, others)] + ([regard.load(against)] if against else [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ def run(
         _print(output, as_json=json, every=nbest > 1)
 
 
-def together(model: str, others: list[str]) -> Any:
+def together(model: str, others: Sequence[str]) -> Any:
     """A model, or an ensemble of it and others."""
     first: Any = regard.load(model)
     if others and first.writes:

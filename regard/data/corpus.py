@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from regard.data.files import read_json
 
-VERSION = 1
+VERSION = 2
 META = "meta.json"
 SIDES = ("source", "target")
 Lengths: TypeAlias = NDArray[np.int32]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -49,8 +49,8 @@ class ModelText(Task):
         self.data, self.model, self.train = data, model, train
         self.window, self.carry, self.about, self.result = window, carry, about, result
 
-    def part(self, name: Literal["valid", "test"]) -> list[str] | None:
-        return list(self.data.valid()) if name == "valid" else None
+    def part(self, name: Literal["valid", "test"]) -> Iterator[str] | None:
+        return self.data.valid() if name == "valid" else None
 
     def prepare(self, *, progress: bool = True) -> TextLearning:
         symbols = self.data.tokenizer(progress=progress)

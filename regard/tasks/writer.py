@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -108,13 +108,13 @@ class Writer(Trained):
 
     def evaluate(
         self,
-        data: str | Path | Iterable[str] | Stream,
+        data: str | list[str] | Iterator[str] | Stream,
         *,
         metrics: list[str] | None = None,
         decode: Any = None,
         most: int | None = None,
     ) -> Evaluation:
-        """Nats per character and perplexity per symbol of a text: a file, its lines, or numbers."""
+        """Nats per character and perplexity per symbol of a text: files, lines, or numbers."""
         for name, value in (("metrics", metrics), ("decode", decode), ("most", most)):
             if value is not None:
                 raise ValueError(
@@ -141,8 +141,9 @@ class Writer(Trained):
         text = data if isinstance(data, Stream) else self._stream(data)
         return language_gradients(self.model, text.tokens, steps=steps, rows=rows)
 
-    def _stream(self, data: str | Path | Iterable[str]) -> Stream:
-        lines = read_texts([str(data)]) if isinstance(data, str | Path) else data
+    def _stream(self, data: str | list[str] | Iterator[str]) -> Stream:
+        files = [data] if isinstance(data, str) else data
+        lines = read_texts(files) if isinstance(files, list) else files
         rows = list(encoded(lines, self.symbols))
         if not rows:
             raise ValueError(f"{data}: wanted a text to measure, got nothing")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,10 @@ from regard.losses import Carried, Total
 from regard.train.engine import make_fabric, put_weights, whole
 from regard.train.keep import Keeper
 from regard.train.learning import Learning, Validation
-from regard.train.log import Log, Logger, NoLog
 from regard.train.optim import make_optimizer
 from regard.train.preflight import peak_memory, preflight
 from regard.train.settings import Fit
+from regard.train.tell import Teller
 from regard.train.view import Pulse, View
 
 
@@ -33,7 +32,7 @@ def fit(
         loop.run()
         loop.finish(card)
     finally:
-        loop.close()
+        loop.tell.close()
 
 
 class Objective(nn.Module):
@@ -58,8 +57,6 @@ class Loop:
             strategy=settings.strategy,
             precision=settings.precision,
         )
-        first = self.fabric.is_global_zero
-        self.view = view if first else View(quiet=True)
         self.wrapped: Any = self.fabric.setup_module(Objective(learning))
         optimizer = make_optimizer(learning.model, settings.optimizer)
         self.optimizer: Any = self.fabric.setup_optimizers(optimizer)
@@ -73,40 +70,32 @@ class Loop:
             average=settings.average,
             average_of=settings.average_of,
         )
-        self.state = self.keeper.resume(self.view.say)
-        self.log: Logger = NoLog()
-        if first:
-            self.log = Log(
-                folder,
-                size=self.state.log_size,
-                update=self.state.update,
-                tensorboard=settings.tensorboard,
-            )
+        first = self.fabric.is_global_zero
+        self.state = self.keeper.resume(view.say if first else lambda _: None)
+        self.tell = Teller(folder, self.state, view, first=first, tensorboard=settings.tensorboard)
         self.batches: Sequence[np.ndarray] = self.learning.batches.epoch(self.state.epoch)
-        self.began = time.monotonic() - self.state.seconds
-        self.clock, self.tokens = time.perf_counter(), 0
 
     def run(self) -> None:
         """Update after update."""
         now, settings = self.state, self.settings
         if now.finished and self._planned() in (None, now.total):
-            self.view.say("this run is finished already; nothing to train")
+            self.tell.view.say("this run is finished already; nothing to train")
             return
         now.finished = False
         self._plan()
-        self.view.start(now.total, now.update)
+        self.tell.view.start(now.total, now.update)
         while now.update < now.total and not self._must_stop():
             pulse = self._update()
             at_end = now.update == now.total or self._late()
             if at_end or now.update % settings.log_every == 0:
-                self._tell(pulse)
+                self.tell.pulse(pulse)
             every = settings.validate_every
             due = now.position == 0 if every is None else now.update % every == 0
             if due or at_end:
                 self._validate()
             if due or at_end or now.update % settings.checkpoint_every == 0:
                 self._save()
-        self.view.stop()
+        self.tell.view.stop()
 
     def _update(self) -> Pulse:
         """One step of the optimizer on `accumulate` batches."""
@@ -124,14 +113,7 @@ class Loop:
         if now.position == 0:
             now.carried = {}
         loss = float(self.fabric.all_reduce(nll, reduce_op="sum")) / count
-        clip = settings.clip if settings.clip is not None else math.inf
-        gradient = float(
-            whole(
-                self.fabric.clip_gradients(
-                    self.wrapped, self.optimizer, max_norm=clip, error_if_nonfinite=False
-                )
-            )
-        )
+        gradient = self._clip()
         # With 16 bits a gradient may overflow now and then: the scaler skips that step.
         scaled = settings.precision == "16-mixed"
         if not (math.isfinite(loss) and (scaled or math.isfinite(gradient))):
@@ -140,8 +122,22 @@ class Loop:
         self.optimizer.zero_grad()
         now.update += 1
         self.keeper.follow(now.update)
-        self.tokens += count
+        self.tell.tokens += count
         return Pulse(now.update, epoch, loss, self.rates[0] * factor, gradient)
+
+    def _clip(self) -> float:
+        """Shorten the gradient, by its norm or every number of it; the norm that it had."""
+        limit = self.settings.clip if self.settings.clip is not None else math.inf
+        by_value = self.settings.clip_by == "value"
+        norm = self.fabric.clip_gradients(
+            self.wrapped,
+            self.optimizer,
+            max_norm=math.inf if by_value else limit,
+            error_if_nonfinite=False,
+        )
+        if by_value and math.isfinite(limit):
+            self.fabric.clip_gradients(self.wrapped, self.optimizer, clip_val=limit)
+        return float(whole(norm))
 
     def _backward(
         self, indices: np.ndarray, count: int, carried: Carried, *, last: bool = True
@@ -178,12 +174,12 @@ class Loop:
         elif not now.total:
             # Fixed once and kept in the checkpoints: a resumed run has the same schedule. A tenth
             # is for the optimizer, the logs and validation, which were not measured.
-            left = (settings.minutes or 0) * 60 - self._seconds()
+            left = (settings.minutes or 0) * 60 - self.tell.seconds()
             possible = 0.9 * left / (flight.seconds * settings.accumulate)
             now.total = int(self.fabric.broadcast(max(1, int(possible))))
         for line in flight.lines(now.total, settings.accumulate):
-            self.view.say(line)
-        self.clock, self.tokens = time.perf_counter(), 0
+            self.tell.view.say(line)
+        self.tell.rest()
 
     def _planned(self) -> int | None:
         """The number of updates that the recipe asks for; None where it gives minutes."""
@@ -192,31 +188,12 @@ class Loop:
         per_epoch = math.ceil(len(self.batches) / self.settings.accumulate)
         return self.settings.updates or (self.settings.epochs or 0) * per_epoch
 
-    def _tell(self, pulse: Pulse) -> None:
-        """Log and show the latest update."""
-        speed = self.tokens / (time.perf_counter() - self.clock)
-        self.log.write(
-            pulse.update,
-            {
-                "epoch": pulse.epoch,
-                "loss": pulse.loss,
-                "rate": pulse.rate,
-                "gradient": pulse.gradient,
-            },
-        )
-        self.log.time(pulse.update, {"seconds": self._seconds(), "tokens_per_second": speed})
-        self.view.pulse(pulse, self.state.total, speed)
-        self.clock, self.tokens = time.perf_counter(), 0
-
     def _validate(self) -> None:
         """Real decoding, on the first process; all hear the scores."""
         found = self._decoded(self.keeper.weights())
         now = self.state
         now.note(found.goal, found.scores, keep=self.settings.average)
-        self.log.write(now.update, {f"valid/{k}": v for k, v in found.scores.items()})
-        self.log.time(now.update, {"seconds": self._seconds(), **found.scores})
-        self.view.validation(now.update, found, best=now.waited() == 0)
-        self.clock, self.tokens = time.perf_counter(), 0
+        self.tell.validation(found, best=now.waited() == 0)
 
     def _decoded(self, weights: dict[str, Tensor]) -> Validation:
         found: Any = None
@@ -227,17 +204,17 @@ class Loop:
         return self.fabric.broadcast(found)
 
     def _save(self) -> None:
-        self.state.seconds, self.state.log_size = self._seconds(), self.log.size()
+        self.state.seconds, self.state.log_size = self.tell.seconds(), self.tell.log.size()
         self.keeper.save(self.state)
 
     def _must_stop(self) -> bool:
         """Whether it is time to end before the planned number of updates."""
         settings = self.settings
         if settings.patience is not None and self.state.waited() >= settings.patience:
-            self.view.say(f"no better score for {settings.patience} validations: stopping")
+            self.tell.view.say(f"no better score for {settings.patience} validations: stopping")
             return True
         if self._late():
-            self.view.say("out of time before the planned number of updates: stopping")
+            self.tell.view.say("out of time before the planned number of updates: stopping")
             return True
         return False
 
@@ -246,7 +223,7 @@ class Loop:
         if minutes is None:
             return False
         # A tenth more than planned: the machine has become slower since the preflight.
-        return bool(self.fabric.broadcast(self._seconds() > minutes * 66))
+        return bool(self.fabric.broadcast(self.tell.seconds() > minutes * 66))
 
     def finish(self, card: dict[str, Any]) -> None:
         """Average the kept checkpoints, validate the result, write the model's folder."""
@@ -254,29 +231,19 @@ class Loop:
             return
         weights, which = self.keeper.final(self.state)
         found = self._decoded(weights)
-        self.log.write(self.state.update, {f"final/{k}": v for k, v in found.scores.items()})
-        self.view.say(f"final weights ({which}):")
-        self.view.validation(self.state.update, found, best=False)
+        self.tell.final(found, which)
         if self.fabric.is_global_zero:
             facts = {
                 "updates": self.state.update,
                 "epochs": self.state.epoch,
                 "weights": which,
-                "training_seconds": round(self._seconds()),
+                "training_seconds": round(self.tell.seconds()),
                 "peak_memory": peak_memory(),
                 "validation": found.scores,
             }
             self.learning.save(self.folder, weights, {**card, **facts})
         self.state.finished = True
         self._save()
-
-    def _seconds(self) -> float:
-        return time.monotonic() - self.began
-
-    def close(self) -> None:
-        """Leave the terminal and the files in order."""
-        self.view.stop()
-        self.log.close()
 
 
 def mixed(*numbers: int) -> int:

@@ -33,6 +33,7 @@ class Fit:
         optimizer: Later[torch.optim.Optimizer] | None = None,
         schedule: Schedule | None = None,
         clip: float | None = 1.0,
+        clip_by: Literal["norm", "value"] = "norm",
         validate_every: int | None = None,
         checkpoint_every: int = 1000,
         log_every: int = 20,
@@ -73,7 +74,8 @@ class Fit:
         self.tokens, self.sentences, self.accumulate = tokens, sentences, accumulate
         self.optimizer = optimizer or Later(torch.optim.AdamW, {"lr": 1e-3}, "train.optimizer")
         self.schedule = schedule or InverseSqrt(warmup=400)
-        self.clip, self.patience, self.ema, self.seed = clip, patience, ema, seed
+        self.clip, self.clip_by, self.patience = clip, clip_by, patience
+        self.ema, self.seed = ema, seed
         self.validate_every, self.checkpoint_every = validate_every, checkpoint_every
         self.log_every, self.tensorboard = log_every, tensorboard
         self.average, self.average_of = average, average_of

@@ -90,7 +90,7 @@ def test_outputs(say: Say, model: Path, toy: Path, tmp_path: Path) -> None:
         (("valid", "--plot", "plot.gif"), "wanted a file that ends in .png, .svg, .pdf"),
         (("test",), "names no test part"),
         (("vaild.tsv",), "there is no such file"),
-        (("a", "b", "c"), "wanted one file of pairs or two parallel files, got 3"),
+        (("a", "b", "c"), "wanted one file or two parallel files, got 3"),
     ],
 )
 def test_mistakes(say: Say, model: Path, wrong: tuple[object, ...], said: str) -> None:

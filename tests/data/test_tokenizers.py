@@ -164,3 +164,14 @@ def test_training_is_the_same_in_every_process() -> None:
         for _ in range(2)
     }
     assert len(runs) == 1
+
+
+@pytest.mark.parametrize("settings", [Bpe(size=60), Unigram(size=60)])
+def test_a_number_is_said_digit_by_digit(settings: TokenizerSettings) -> None:
+    """So that one which was never seen can still be said."""
+    tokenizer = settings.train(["in 1984 and 1985 there were 7 of 39 left 260"] * 9)
+    (row,) = tokenizer.encode(["in 5048"])
+    assert tokenizer.tokens(row)[-4:] == ["▁5", "0", "4", "8"] or tokenizer.tokens(row)[-5:] == [
+        "▁", "5", "0", "4", "8",
+    ]  # fmt: skip
+    assert tokenizer.decode(row) == "in 5048"

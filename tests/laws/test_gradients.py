@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import yaml
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.autograd import gradcheck
 from torch.nn import functional as F
 
 from regard.attention import Hard, SelfAttention
 from regard.attention.base import explicit_weights
+from regard.commands.train import train
 from regard.heads import Categorical
 from regard.losses import ChunkedCrossEntropy, likelihood
+from regard.tasks.folder import task_of
+from tests import toy
 
 from .zoo import (
     ALL_ATTENTIONS,
@@ -167,3 +173,31 @@ def test_a_second_derivative_is_refused_rather_than_wrong() -> None:
     (first,) = torch.autograd.grad(loss**2, inputs[:1], create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         first.sum().backward()
+
+
+@pytest.mark.parametrize("by", ["norm", "value"])
+def test_training_clips_by_norm_or_by_value(by: str, tmp_path: Path) -> None:
+    """One step of plain descent with rate 1 moves the weights by the clipped gradient."""
+    recipe = toy.recipe(
+        tmp_path,
+        updates=1,
+        clip=0.01,
+        clip_by=by,
+        optimizer={"is": "torch.optim.SGD", "lr": 1.0},
+        schedule={"is": "train.Constant"},
+    )
+    path = tmp_path / "toy.yaml"
+    path.write_text(yaml.safe_dump(recipe))
+    before = {n: p.detach().clone() for n, p in _prepared(recipe).model.named_parameters()}
+    train(str(path), [], str(tmp_path / "run"), fresh=False, quiet=True)
+    after = load_file(tmp_path / "run" / "model.safetensors")
+    moved = torch.cat([(before[name] - after[name]).flatten() for name in before])
+    if by == "norm":
+        assert abs(float(moved.norm()) - 0.01) < 1e-5
+    else:
+        assert abs(float(moved.abs().max()) - 0.01) < 1e-6
+        assert float(moved.norm()) > 0.02
+
+
+def _prepared(recipe: dict[str, Any]) -> Any:
+    return task_of(recipe).prepare(progress=False)

@@ -200,8 +200,16 @@ def test_a_model_learns_what_its_window_can_show(tmp_path: Path) -> None:
         quiet=True,
     )
     writer = load(tmp_path / "run")
-    nats = writer.evaluate(list(_task(yaml.safe_load(path.read_text())).data.valid())).scores[
-        "nats"
-    ]
+    nats = writer.evaluate(_task(yaml.safe_load(path.read_text())).part("valid")).scores["nats"]
     # One letter of two is free in a line of eight symbols: log 2 / 8 = 0.087.
     assert nats.value < 0.13
+
+
+def test_a_text_may_come_in_several_files(tmp_path: Path) -> None:
+    symbols = Characters().train(["ab ba", "abba"])
+    writer = Writer(tiny("gru", vocab=symbols.size), symbols)
+    for name, text in {"one": "ab\nba\n", "two": "abba\n", "both": "ab\nba\nabba\n"}.items():
+        (tmp_path / name).write_text(text)
+    apart = writer.evaluate([str(tmp_path / "one"), str(tmp_path / "two")]).scores["nats"].value
+    assert apart == writer.evaluate(str(tmp_path / "both")).scores["nats"].value
+    assert apart == writer.evaluate(iter(["ab", "ba", "abba"])).scores["nats"].value
