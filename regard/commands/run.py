@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,53 +38,48 @@ def run(
     length: int | None,
     talk: bool,
 ) -> None:
-    """Answer every text, in order."""
+    """Answer every text, in order; or write on from it, or keep a dialogue going."""
     if texts and input:
         raise ValueError("wanted either texts or --input FILE, got both")
-    asked_for = {"--temperature": temperature, "--top-k": top_k, "--top-p": top_p, "--seed": seed}
-    drawn = [option for option, value in asked_for.items() if value is not None]
-    sampling = Sampling(
-        temperature=1.0 if temperature is None else temperature,
-        top_k=top_k,
-        top_p=top_p,
-        seed=1 if seed is None else seed,
-    )
-    translator = together(model, others)
-    if translator.writes:
-        answering: dict[str, object] = {
-            "--beam": beam,
-            "--penalty": penalty,
-            "--prefix": prefix or None,
-            "--talk": talk or None,
-        }
-        if wrong := [option for option, value in answering.items() if value is not None]:
-            raise ValueError(f"{wrong[0]}: is for models that answer; this one writes on")
+    drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
+    drawn = {name: value for name, value in drawing.items() if value is not None}
+    sampling = Sampling(**drawn)  # type: ignore[arg-type]
+    trained = together(model, others)
+    if trained.writes:
+        answering = {"--beam": beam, "--penalty": penalty, "--prefix": prefix, "--talk": talk}
+        _refuse(answering, "is for models that answer; this one writes on")
         prompts = texts or (_lines(input) if input else [""])
-        write(translator, prompts, length=length or 500, how=sampling, as_json=json)
+        write(trained, prompts, length=length or 500, how=sampling, as_json=json)
         return
-    if length is not None:
-        raise ValueError("--length: is for language models, which write on; this model answers")
-    if drawn and not sample:
-        raise ValueError(f"{drawn[0]}: is for drawing at random; add --sample")
-    how = asked(translator.decode, beam=beam, penalty=penalty, nbest=nbest, sampled=sample)
+    _refuse({"--length": length}, "is for language models, which write on; this model answers")
+    if not sample:
+        options = {f"--{name.replace('_', '-')}": True for name in drawn}
+        _refuse(options, "is for drawing at random; add --sample")
+    how = asked(trained.decode, beam=beam, penalty=penalty, nbest=nbest, sampled=sample)
+    chosen = sampling if sample else None
     if talk:
         beside = {"TEXT": texts, "--input": input, "--prefix": prefix, "--json": json}
         refuse({**beside, "--nbest": nbest > 1})
-        converse(Talk(translator, decode=how, sampling=sampling if sample else None))
+        converse(Talk(trained, decode=how, sampling=chosen))
         return
     # Somebody who types waits for each answer; files and pipes are read ahead.
     typed = not texts and not input and sys.stdin.isatty()
-    chunk = 1 if typed else max(16 * batch, 1)
-    for output in translator.stream(
+    for output in trained.stream(
         texts or _lines(input),
-        chunk=chunk,
+        chunk=1 if typed else max(16 * batch, 1),
         decode=how,
         prefix=prefix,
         look=json,
         batch=batch,
-        sampling=sampling if sample else None,
+        sampling=chosen,
     ):
         _print(output, as_json=json, every=nbest > 1)
+
+
+def _refuse(options: Mapping[str, object], why: str) -> None:
+    for option, value in options.items():
+        if value is not None and value is not False and value != "":
+            raise ValueError(f"{option}: {why}")
 
 
 def together(model: str, others: Sequence[str]) -> Any:

@@ -16,8 +16,8 @@ from regard.data.sources import data_error
 from regard.data.tokenizer import SPECIALS, Kind, Tokenizer
 
 BLANKS = r"[ \t\r\n]+"
-# A word, a digit or a run of signs, each with the blank before it: joined, they are the text. Digits
-# stand alone, since a number that was never seen must still be said digit by digit.
+# A word, a digit or a run of signs, each with the blank before it: joined, they are the text.
+# Digits stand alone, so that a number which was never seen can be said digit by digit.
 PIECES = r" ?[\p{L}\p{M}]+| ?\p{N}| ?[^ \p{L}\p{M}\p{N}]+"
 
 

@@ -15,7 +15,7 @@ MISTAKES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"train__epoch": 3}, ("train.epoch: unknown key", "did you mean 'epochs'?")),
     ({"train__schedule__wramup": 3}, ("train.schedule.wramup", "did you mean 'warmup'?")),
     ({"model__Encoder": 3}, ("model.Encoder", "did you mean 'encoder'?")),
-    ({"data__xyz": 3}, ("data.xyz: unknown key", "wanted one of cache, held_out, max_tokens, most")),
+    ({"data__xyz": 3}, ("data.xyz: unknown key", "wanted one of cache, held_out, max_tokens")),
     ({"model__is": None}, ("model.is: missing", "systems.bahdanau")),
     ({"data__train": None}, ("data.train: missing", "data.Parallel", "a text", "a list of texts")),
     ({"train__optimizer": {"lr": 0.1}}, ("train.optimizer.is: missing", ADAM)),
