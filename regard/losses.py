@@ -31,18 +31,25 @@ def likelihood(
     mask: Bool[Tensor, "batch time"],
     *,
     smoothing: float = 0.0,
+    share: float = 1.0,
 ) -> Total:
     """-sum_t log p(y_t), with label smoothing: the target is (1 - e) one-hot + e / V.
 
-    Szegedy et al., 2016; Vaswani et al., 2017, 5.4. Only real positions are computed.
+    Szegedy et al., 2016; Vaswani et al., 2017, 5.4. Only real positions are computed; of them a
+    `share` drawn at random, whose sum is scaled up to an unbiased estimate of the whole.
     """
     real = mask.flatten().nonzero().squeeze(1)
+    count = len(real)
+    if share < 1:
+        real = real[torch.randperm(count, device=real.device)[: max(round(share * count), 1)]]
     rows = outputs.flatten(0, 1).index_select(0, real)
     wanted = targets.flatten().index_select(0, real)
     parts: tuple[Tensor, ...] = (rows, head.weight, head.bias)
     if not torch.is_grad_enabled():  # which the function itself is not told
         parts = tuple(part.detach() for part in parts)
     loss, nll = ChunkedCrossEntropy.apply(*parts, wanted, smoothing)  # type: ignore[no-untyped-call]
+    if len(real) < count:
+        loss, nll = (x * (count / len(real)) for x in (loss, nll))
     return Total(loss, nll.detach(), mask.sum())
 
 

@@ -31,7 +31,8 @@ class Translate(Task):
     """Learn to answer one text with another.
 
     `metrics` are measured at every validation by real decoding with `validate_with`; the first of
-    them is what training is after. `decode` is how the finished model answers.
+    them is what training is after. `decode` is how the finished model answers. `positions` is the
+    share of the target positions, drawn anew for each batch, that the training loss is taken on.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Translate(Task):
         decode: Decode | None = None,
         validate_with: Decode | None = None,
         smoothing: float = 0.0,
+        positions: float = 1.0,
         samples: int = 3,
         about: str = "",
         result: dict[str, Any] | None = None,
@@ -52,11 +54,14 @@ class Translate(Task):
             raise ValueError("metrics: wanted at least one, got none")
         if not 0 <= smoothing < 1:
             raise ValueError(f"smoothing: wanted a share from 0 to below 1, got {smoothing}")
+        if not 0 < positions <= 1:
+            raise ValueError(f"positions: wanted a share above 0 and up to 1, got {positions}")
         check(metrics)
         self.data, self.model, self.train, self.metrics = data, model, train, metrics
         self.decode = decode or Decode()
         self.validate_with = validate_with or Decode(beam=1)
-        self.smoothing, self.samples, self.about, self.result = smoothing, samples, about, result
+        self.smoothing, self.positions = smoothing, positions
+        self.samples, self.about, self.result = samples, about, result
 
     @classmethod
     def filled(cls, recipe: dict[str, Any]) -> dict[str, Any]:
@@ -175,6 +180,7 @@ class TranslateLearning(Learning):
             batch.targets,
             batch.target_mask,
             smoothing=self.task.smoothing,
+            share=self.task.positions,
         )
 
     def validate(self, model: nn.Module) -> Validation:
