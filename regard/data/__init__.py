@@ -1,10 +1,20 @@
-"""Text pairs from files, tokenizers, encoded corpora and batches."""
+"""Text pairs and captioned pictures from files, tokenizers, encoded corpora and batches."""
 
 from regard.data.batches import Batches, Epoch
+from regard.data.captioned import (
+    Captioned,
+    CaptionLines,
+    Captions,
+    CaptionTable,
+    Coco,
+    Karpathy,
+)
 from regard.data.choose import as_pairs
 from regard.data.corpus import Corpus
 from regard.data.dialogues import Dialogues
 from regard.data.hub import HuggingFace
+from regard.data.imagefolder import ImageFolder, as_captions
+from regard.data.images import Preprocessing, images_in, open_image
 from regard.data.json_lines import JsonLines
 from regard.data.parts import SetAside, UpTo
 from regard.data.prepared import prepare, train_tokenizers
@@ -26,17 +36,25 @@ __all__ = [
     "Batches",
     "Bpe",
     "CMUdict",
+    "CaptionLines",
+    "CaptionTable",
+    "Captioned",
+    "Captions",
     "Characters",
     "Checks",
+    "Coco",
     "Corpus",
     "DataError",
     "Dialogues",
     "Epoch",
     "HuggingFace",
+    "ImageFolder",
     "JsonLines",
+    "Karpathy",
     "Pair",
     "Pairs",
     "Parallel",
+    "Preprocessing",
     "Report",
     "RunningText",
     "SetAside",
@@ -48,7 +66,10 @@ __all__ = [
     "UpTo",
     "Windows",
     "Words",
+    "as_captions",
     "as_pairs",
+    "images_in",
+    "open_image",
     "prepare",
     "train_tokenizers",
 ]

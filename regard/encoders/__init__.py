@@ -4,21 +4,30 @@ from regard.encoders.base import Encoder
 from regard.encoders.conv import ConvEncoder
 from regard.encoders.gnmt import ResidualStack
 from regard.encoders.hierarchical import HierarchicalEncoder
+from regard.encoders.image import Backbone, EfficientNetLite, FeatureMap, Pretrained, SmallCnn
 from regard.encoders.pooling import Attend, Last, Max, Mean, Pooling
+from regard.encoders.pretrained import Timm, Transformers
 from regard.encoders.rnn import RecurrentEncoder
 from regard.encoders.transformer import EncoderLayer, TransformerEncoder
 
 __all__ = [
     "Attend",
+    "Backbone",
     "ConvEncoder",
+    "EfficientNetLite",
     "Encoder",
     "EncoderLayer",
+    "FeatureMap",
     "HierarchicalEncoder",
     "Last",
     "Max",
     "Mean",
     "Pooling",
+    "Pretrained",
     "RecurrentEncoder",
     "ResidualStack",
+    "SmallCnn",
+    "Timm",
     "TransformerEncoder",
+    "Transformers",
 ]

@@ -1,0 +1,264 @@
+"""Pictures with their captions, from every file format that they come in."""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from regard.data.json_lines import MissingKeyError, as_text, called, reach, records
+from regard.data.sources import JSON, Checks, OnError, Report, data_error
+from regard.data.tables import Column, Table
+from regard.data.text_files import existing
+from regard.words import close
+
+# Flickr8k.token.txt and its kin number the captions of a picture: NAME.jpg#2.
+NUMBERED = re.compile(r"#\d+$")
+
+
+class Captioned(NamedTuple):
+    """One picture with all its captions, and where they were read."""
+
+    path: Path
+    captions: list[str]
+    where: str
+
+
+class Captions(ABC):
+    """Pictures with captions that can be read again and again, in the same order each time.
+
+    `images` is the folder of the pictures; without it, the folder "images" beside the file of
+    captions, or else the folder of that file.
+    """
+
+    def __init__(
+        self, path: str | Path, images: str | Path | None, on_error: OnError, longest: int
+    ) -> None:
+        self.path = Path(path).expanduser()
+        self.folder = None if images is None else Path(images).expanduser()
+        self.checks = Checks(on_error, longest)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files whose content decides what is read; pictures are known by their content."""
+        return [existing(self.path)]
+
+    @property
+    @abstractmethod
+    def settings(self) -> dict[str, JSON]:
+        """Whatever else decides what is read."""
+
+    @abstractmethod
+    def _rows(self, report: Report) -> Iterator[tuple[str, list[str], str]]:
+        """Name of a picture, some of its captions, and where they stand."""
+
+    def read(self, report: Report) -> Iterator[Captioned]:
+        """Give every picture once, with all its captions; what is left out is counted."""
+        found: dict[str, Captioned] = {}
+        for name, captions, where in self._rows(report):
+            kept = [text for text in captions if self._passes(text, where, report)]
+            if name not in found:
+                found[name] = Captioned(self._place(name), [], where)
+            found[name].captions.extend(kept)
+        for picture in found.values():
+            if not picture.captions:
+                report.skip("picture without captions", picture.where)
+            elif not picture.path.is_file():
+                self._miss(picture, report)
+            else:
+                yield picture
+
+    def _passes(self, text: str, where: str, report: Report) -> bool:
+        most = self.checks.longest
+        if not text:
+            self.checks.refuse(report, "empty caption", where, "the caption is empty")
+        elif len(text) > most:
+            problem = f"the caption has {len(text):,} characters, wanted at most {most:,} (longest)"
+            self.checks.refuse(report, f"caption over {most} characters", where, problem)
+        return 0 < len(text) <= most
+
+    def _place(self, name: str) -> Path:
+        """Where a picture of this name lies."""
+        beside = self.path.parent / "images"
+        folder = self.folder or (beside if beside.is_dir() else self.path.parent)
+        return folder / name
+
+    def _miss(self, picture: Captioned, report: Report) -> None:
+        folder = picture.path.parent
+        names = (entry.name for entry in folder.iterdir()) if folder.is_dir() else ()
+        there = "" if folder.is_dir() else f", for there is no folder {folder}"
+        hint = close(picture.path.name, names, cutoff=0.8)
+        problem = f"there is no picture {picture.path}{there}{hint}"
+        self.checks.refuse(report, "missing picture", picture.where, problem)
+
+
+class CaptionLines(Captions):
+    """A file with one JSON object a line: the picture's name, one caption or a list of them."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        images: str | Path | None = None,
+        image: str = "image",
+        captions: str = "captions",
+        on_error: OnError = "stop",
+        longest: int = 10_000,
+    ) -> None:
+        super().__init__(path, images, on_error, longest)
+        self.image, self.captions = image, captions
+
+    @property
+    def settings(self) -> dict[str, JSON]:
+        """The keys and the checks."""
+        keys: list[JSON] = [self.image, self.captions]
+        return {"is": "data.CaptionLines", "keys": keys, **self.checks.as_dict()}
+
+    def _rows(self, report: Report) -> Iterator[tuple[str, list[str], str]]:
+        for where, record in records(self.path, self.checks, report):
+            try:
+                name = as_text(reach(record, self.image), f"the key {self.image!r}")
+                said = reach(record, self.captions)
+                several = said if isinstance(said, list) else [said]
+                texts = [as_text(text, f"the key {self.captions!r}").strip() for text in several]
+            except MissingKeyError as error:
+                self.checks.refuse(report, "missing key", where, str(error))
+            else:
+                yield name, texts, where
+
+
+class CaptionTable(Captions):
+    """A .csv or .tsv file with a picture's name and a caption in each row.
+
+    Rows of one picture belong together; a number behind its name, as in a.jpg#2, is cut off.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        images: str | Path | None = None,
+        image: Column = "image",
+        caption: Column = "caption",
+        separator: str | None = None,
+        header: bool | None = None,
+        on_error: OnError = "stop",
+        longest: int = 10_000,
+    ) -> None:
+        super().__init__(path, images, on_error, longest)
+        self.table = Table(
+            path,
+            source=image,
+            target=caption,
+            separator=separator,
+            header=header,
+            on_error=on_error,
+            longest=longest,
+        )
+
+    @property
+    def settings(self) -> dict[str, JSON]:
+        """How the table is read."""
+        return {**self.table.settings, "is": "data.CaptionTable"}
+
+    def _rows(self, report: Report) -> Iterator[tuple[str, list[str], str]]:
+        for pair in self.table.read(report):
+            yield NUMBERED.sub("", pair.source), [pair.target], pair.where
+
+
+class _OneJson(Captions):
+    """A file that is one JSON object with a list of pictures."""
+
+    def _content(self) -> dict[str, Any]:
+        try:
+            content = json.loads(existing(self.path).read_text(encoding="utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            raise data_error(self.path, f"not JSON: {error}", "fetch it anew") from None
+        if not isinstance(content, dict) or not isinstance(content.get("images"), list):
+            problem = f"wanted an object with a list 'images', got {called(content)}"
+            raise data_error(self.path, problem, "check that it is the file of captions")
+        return content
+
+    def _refuse(self, report: Report, where: str, error: Exception) -> None:
+        missing = f"no key {error}" if isinstance(error, KeyError) else str(error)
+        self.checks.refuse(report, "missing key", where, missing)
+
+
+class Coco(_OneJson):
+    """A COCO file: `images` with id and file_name, `annotations` with image_id and caption.
+
+    Lin et al., "Microsoft COCO: Common Objects in Context", ECCV 2014.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        images: str | Path | None = None,
+        on_error: OnError = "stop",
+        longest: int = 10_000,
+    ) -> None:
+        super().__init__(path, images, on_error, longest)
+
+    @property
+    def settings(self) -> dict[str, JSON]:
+        """The kind of the file and its checks."""
+        return {"is": "data.Coco", **self.checks.as_dict()}
+
+    def _rows(self, report: Report) -> Iterator[tuple[str, list[str], str]]:
+        content = self._content()
+        names: dict[Any, str] = {}
+        for number, row in enumerate(content["images"]):
+            try:
+                names[row["id"]] = as_text(row["file_name"], "file_name")
+            except (KeyError, TypeError, MissingKeyError) as error:
+                self._refuse(report, f"{self.path}: images[{number}]", error)
+        for number, row in enumerate(content.get("annotations") or []):
+            where = f"{self.path}: annotations[{number}]"
+            try:
+                yield names[row["image_id"]], [as_text(row["caption"], "caption").strip()], where
+            except (KeyError, TypeError, MissingKeyError) as error:
+                self._refuse(report, where, error)
+
+
+class Karpathy(_OneJson):
+    """The splits of Karpathy and Fei-Fei (CVPR 2015): `images` with filename, split, sentences.
+
+    Several splits are joined by a plus: COCO's usual training part is train+restval.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        split: str,
+        images: str | Path | None = None,
+        on_error: OnError = "stop",
+        longest: int = 10_000,
+    ) -> None:
+        super().__init__(path, images, on_error, longest)
+        self.split = split
+
+    @property
+    def settings(self) -> dict[str, JSON]:
+        """The split and the checks."""
+        return {"is": "data.Karpathy", "split": self.split, **self.checks.as_dict()}
+
+    def _rows(self, report: Report) -> Iterator[tuple[str, list[str], str]]:
+        rows = self._content()["images"]
+        known = {str(row.get("split")) for row in rows if isinstance(row, dict)}
+        wanted = self.split.split("+")
+        for name in wanted:
+            if name not in known:
+                problem = f"has no split {name!r}, only {', '.join(sorted(known))}"
+                raise data_error(self.path, f"{problem}{close(name, known)}", "name one of them")
+        for number, row in enumerate(rows):
+            where = f"{self.path}: images[{number}]"
+            try:
+                if row["split"] in wanted:
+                    name = str(Path(row.get("filepath", "")) / as_text(row["filename"], "filename"))
+                    texts = [as_text(each["raw"], "raw").strip() for each in row["sentences"]]
+                    yield name, texts, where
+            except (KeyError, TypeError, MissingKeyError) as error:
+                self._refuse(report, where, error)

@@ -1,0 +1,165 @@
+"""Backbones: one interface, whoever trained them; the company in a batch changes nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from regard.encoders import Backbone, EfficientNetLite, SmallCnn, Timm, Transformers
+
+
+def lite(_: Path) -> Backbone:
+    pytest.importorskip("efficientnet_lite_pytorch")
+    return EfficientNetLite(stages=[4, 8], size=64)
+
+
+def small(_: Path) -> Backbone:
+    return SmallCnn(dim=24, size=64)
+
+
+def resnet(folder: Path) -> Backbone:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1])
+    return saved(folder, transformers.ResNetModel(config), {"shortest_edge": 64})
+
+
+def vit(folder: Path) -> Backbone:
+    """With a class token before the fields."""
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.ViTConfig(**sizes, intermediate_size=16, image_size=64, patch_size=16)
+    return saved(folder, transformers.ViTModel(config), {"height": 64, "width": 64})
+
+
+def saved(folder: Path, model: Any, size: dict[str, int]) -> Backbone:
+    model.save_pretrained(folder)
+    settings = {"size": size, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.4, 0.25]}
+    (folder / "preprocessor_config.json").write_text(json.dumps({**settings, "resample": 2}))
+    return Transformers(str(folder))
+
+
+class Foreign(nn.Module):
+    """What timm's models have in common, for a machine without it."""
+
+    num_features, num_prefix_tokens = 6, 1
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind, self.patches = kind, nn.Conv2d(3, 6, 16, stride=16)
+
+    def forward_features(self, pixels: Tensor) -> Tensor:
+        maps = self.patches(pixels)
+        if self.kind == "channels last":
+            return maps.permute(0, 2, 3, 1)
+        if self.kind == "tokens":
+            tokens = maps.flatten(2).transpose(1, 2)
+            return torch.cat([tokens.mean(1, keepdim=True), tokens], 1)
+        return maps
+
+
+@pytest.fixture
+def timm(monkeypatch: pytest.MonkeyPatch) -> None:
+    module: Any = types.ModuleType("timm")
+    module.__spec__ = ModuleSpec("timm", None)
+    module.create_model = lambda name, pretrained, num_classes: Foreign(name)
+    found = {"input_size": (3, 64, 64), "mean": (0.5, 0.5, 0.5), "std": (0.5, 0.4, 0.25)}
+    module.data = types.SimpleNamespace(resolve_model_data_config=lambda model: found)
+    monkeypatch.setitem(sys.modules, "timm", module)
+
+
+MAKERS = [lite, small, resnet, vit]
+MAKERS += [lambda _, kind=kind: Timm(kind) for kind in ("maps", "channels last", "tokens")]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.usefixtures("timm")
+def test_one_interface(make: Callable[[Path], Backbone], tmp_path: Path) -> None:
+    torch.manual_seed(2)
+    backbone = make(tmp_path).eval()
+    size = backbone.preprocessing.size
+    assert size == 64
+    pixels = torch.randn(3, 3, size, size)
+    with torch.inference_mode():
+        values, (rows, columns) = backbone(pixels)
+        alone = backbone(pixels[1:2]).values
+        last = backbone(pixels.contiguous(memory_format=torch.channels_last)).values
+    assert values.shape == (3, rows * columns, backbone.dim)
+    torch.testing.assert_close(values[1:2], alone, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(values, last, rtol=1e-3, atol=1e-3)
+    assert values.std() > 0
+    assert backbone.fingerprint() == backbone.fingerprint()
+    assert str(backbone.settings["is"]).startswith("encoders.")
+
+
+@pytest.mark.parametrize("make", MAKERS)
+@pytest.mark.usefixtures("timm")
+def test_fields_stand_in_the_order_of_the_picture(
+    make: Callable[[Path], Backbone], tmp_path: Path
+) -> None:
+    """What changes in the top right corner of a picture changes most in that corner of the map."""
+    torch.manual_seed(2)
+    backbone = make(tmp_path).eval()
+    pixels = torch.randn(1, 3, 64, 64)
+    other = pixels.clone()
+    other[:, :, :10, -10:] += 3.0
+    with torch.inference_mode():
+        before, (rows, columns) = backbone(pixels)
+        change = (backbone(other).values - before).norm(dim=2).view(rows, columns)
+    place = divmod(int(change.argmax()), columns)
+    assert place[0] < rows / 2
+    assert place[1] >= columns / 2
+
+
+@pytest.mark.usefixtures("timm")
+def test_preprocessing_of_others() -> None:
+    own = Timm("maps").preprocessing
+    assert own.mean == (127.5, 127.5, 127.5)
+    assert own.std == (127.5, 102.0, 63.75)
+    assert own.resample == "bicubic"
+
+
+def test_preprocessing_of_a_processor(tmp_path: Path) -> None:
+    own = resnet(tmp_path).preprocessing
+    assert (own.size, own.resample) == (64, "bilinear")
+    assert own.std == (127.5, 102.0, 63.75)
+
+
+def test_pretrained_normalisation_stays(tmp_path: Path) -> None:
+    backbone = lite(tmp_path).train()
+    assert not any(module.training for module in backbone.modules())
+    before = backbone.fingerprint()
+    backbone(torch.randn(2, 3, 64, 64))
+    assert backbone.fingerprint() == before
+
+
+def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="stages: wanted one or more of 4 to 8, got"):
+        EfficientNetLite(stages=[3])
+    with pytest.raises(ValueError, match="size: wanted a multiple of 32 pixels, got 100"):
+        EfficientNetLite(size=100)
+    with pytest.raises(ValueError, match="dim: wanted a multiple of 8, got 4"):
+        SmallCnn(dim=4)
+    pytest.importorskip("transformers")
+    with pytest.raises(ValueError, match="name: wanted a model's folder or Hub name"):
+        Transformers(str(tmp_path / "nothing"))
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("timm", "transformers", "efficientnet_lite_pytorch"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for make, package in (
+        (lambda: Timm("x"), "pip install timm"),
+        (lambda: Transformers("x"), "pip install transformers"),
+        (lambda: EfficientNetLite(), r"pip install 'regard\[caption\]'"),
+    ):
+        with pytest.raises(ImportError, match=package):
+            make()
