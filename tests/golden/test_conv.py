@@ -106,6 +106,12 @@ def test_decoder(width: int) -> None:
                 out.append(((v + linear(own, "context", c)) * ROOT + x[i]) * ROOT)
             x = np.array(out)
         assert_is(got[row], [linear(w, "leave", part) for part in x])
+    source = decoder.prepare(memory)
+    state = decoder.start(source)
+    for time, token in enumerate(tokens):
+        step = decoder.step(torch.tensor([token] * 2), state, source)
+        state = step.state
+        assert_is(step.output, got[:, time].detach())
 
 
 def test_first_weights_keep_the_variance() -> None:

@@ -66,22 +66,20 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
         systems.luong,
         {**_LUONG, "window": "predictive", "width": 1, "score": "dot", "input_feeding": False},
     ),
-    "luong-predictive-feeding": (systems.luong, {**_LUONG, "window": "predictive", "width": 2}),
     "gnmt": (systems.gnmt, _GNMT),
-    "gnmt-gru-tied": (systems.gnmt, {**_GNMT, "cell": "gru", "layers": 3, "tied": True}),
-    "gnmt-rnn-shallow": (systems.gnmt, {**_GNMT, "cell": "rnn", "layers": 2}),
+    "gnmt-gru-tied": (systems.gnmt, {**_GNMT, "cell": "gru", "layers": 2, "tied": True}),
     "convs2s": (systems.convs2s, _CONVS2S),
     "convs2s-wide-tied": (
         systems.convs2s,
         {**_CONVS2S, "width": 5, "decoder_layers": 1, "tied": True},
     ),
-    "convs2s-narrow": (systems.convs2s, {**_CONVS2S, "width": 1, "layers": 1}),
-    **{
-        f"cho-{summary}": (systems.cho, {**_CHO, "summary": summary})
-        for summary in ("last", "mean", "max", "attend")
-    },
     "cho-lstm-deep-tied": (systems.cho, {**_CHO, "cell": "lstm", "layers": 2, "tied": True}),
-    "cho-rnn-tanh": (systems.cho, {**_CHO, "cell": "rnn", "deep_output": "tanh"}),
+    "cho-mean-rnn-tanh": (
+        systems.cho,
+        {**_CHO, "summary": "mean", "cell": "rnn", "deep_output": "tanh"},
+    ),
+    "cho-max": (systems.cho, {**_CHO, "summary": "max"}),
+    "cho-attend": (systems.cho, {**_CHO, "summary": "attend"}),
     **{
         f"sutskever-{cell}": (systems.sutskever, {**_SUTSKEVER, "cell": cell})
         for cell in ("lstm", "gru", "rnn")
