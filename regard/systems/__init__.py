@@ -9,13 +9,7 @@ from regard.systems.hierarchical import hierarchical
 from regard.systems.language_model import language_model
 from regard.systems.luong import luong
 from regard.systems.sutskever import sutskever
-from regard.systems.transformer import (
-    transformer,
-    transformer_base,
-    transformer_big,
-    transformer_small,
-    transformer_tiny,
-)
+from regard.systems.transformer import transformer
 
 __all__ = [
     "bahdanau",
@@ -28,8 +22,4 @@ __all__ = [
     "luong",
     "sutskever",
     "transformer",
-    "transformer_base",
-    "transformer_big",
-    "transformer_small",
-    "transformer_tiny",
 ]

@@ -9,6 +9,8 @@ Vaswani et al., NeurIPS 2017, https://arxiv.org/abs/1706.03762.
 
 from __future__ import annotations
 
+from typing import Any, Literal, NamedTuple
+
 from torch import nn
 
 from regard.blocks import Embedding, Norm, PositionKind
@@ -18,30 +20,86 @@ from regard.heads import Categorical
 from regard.model import Seq2Seq
 
 
+class Size(NamedTuple):
+    """How large a Transformer is, and what goes with it."""
+
+    dim: int
+    heads: int
+    hidden: int
+    layers: int
+    norm: Norm
+    dropout: float
+
+
+SIZES = {
+    "tiny": Size(128, 4, 256, 4, "pre", 0.3),  # some ten thousand pairs (Wu et al., 2021)
+    "small": Size(256, 4, 1024, 4, "pre", 0.2),  # some hundred thousand
+    "base": Size(512, 8, 2048, 6, "post", 0.1),  # the paper's table 3
+    "big": Size(1024, 16, 4096, 6, "post", 0.3),
+}
+
+
 def transformer(
     source_vocab: int,
     target_vocab: int,
     *,
-    dim: int = 128,
-    heads: int = 4,
+    size: Literal["tiny", "small", "base", "big"] = "tiny",
+    dim: int | None = None,
+    heads: int | None = None,
     key: int | None = None,
-    hidden: int = 256,
-    layers: int = 4,
+    hidden: int | None = None,
+    layers: int | None = None,
     decoder_layers: int | None = None,
-    norm: Norm = "pre",
+    norm: Norm | None = None,
     positions: PositionKind = "sinusoidal",
     longest: int = 1024,
-    dropout: float = 0.3,
+    dropout: float | None = None,
     attention_dropout: float = 0.0,
     hidden_dropout: float = 0.0,
     tied: bool = True,
     shared: bool = False,
 ) -> Seq2Seq:
-    """Encoder and decoder of `layers` each.
+    """Encoder and decoder of `layers` each; what is not given is as the `size` says.
 
     `tied` makes the target embedding the output layer too; `shared` (for a joint vocabulary) makes
     it the source embedding as well. `key` is the size of a head's keys, if it is not dim / heads.
     """
+    own = {"dim": dim, "heads": heads, "hidden": hidden, "layers": layers, "norm": norm}
+    given = {
+        name: value for name, value in {**own, "dropout": dropout}.items() if value is not None
+    }
+    chosen = SIZES[size]._replace(**given)  # type: ignore[arg-type]
+    _check(source_vocab, target_vocab, shared=shared, positions=positions)
+    places: dict[str, Any] = {
+        "positions": positions,
+        "longest": longest,
+        "dropout": chosen.dropout,
+    }
+    target = Embedding(target_vocab, chosen.dim, **places)
+    source = target if shared else Embedding(source_vocab, chosen.dim, **places)
+    sublayers: dict[str, Any] = {
+        "heads": chosen.heads,
+        "key": key,
+        "hidden": chosen.hidden,
+        "norm": chosen.norm,
+        "dropout": chosen.dropout,
+        "attention_dropout": attention_dropout,
+        "hidden_dropout": hidden_dropout,
+    }
+    reader = TransformerEncoder(source, layers=chosen.layers, **sublayers)
+    writer = TransformerDecoder(
+        target, memory=chosen.dim, layers=decoder_layers or chosen.layers, **sublayers
+    )
+    head = Categorical(chosen.dim, target_vocab, tied=target if tied else None)
+    model = Seq2Seq(reader, writer, head)
+    for part in model.modules():
+        if isinstance(part, nn.Linear):  # Glorot and Bengio, 2010, as in the paper's own code
+            nn.init.xavier_uniform_(part.weight)
+            nn.init.zeros_(part.bias)
+    return model
+
+
+def _check(source_vocab: int, target_vocab: int, *, shared: bool, positions: PositionKind) -> None:
     if shared and source_vocab != target_vocab:
         raise ValueError(
             f"shared: wanted one vocabulary for both sides, got {source_vocab} and {target_vocab} "
@@ -52,150 +110,3 @@ def transformer(
             "positions: wanted sinusoidal or learned, got none; a Transformer "
             "without positions cannot tell the order of its words"
         )
-    target = Embedding(target_vocab, dim, positions=positions, longest=longest, dropout=dropout)
-    source = (
-        target
-        if shared
-        else Embedding(source_vocab, dim, positions=positions, longest=longest, dropout=dropout)
-    )
-    reader = TransformerEncoder(
-        source,
-        layers=layers,
-        heads=heads,
-        hidden=hidden,
-        norm=norm,
-        dropout=dropout,
-        attention_dropout=attention_dropout,
-        hidden_dropout=hidden_dropout,
-        key=key,
-    )
-    writer = TransformerDecoder(
-        target,
-        memory=dim,
-        layers=decoder_layers or layers,
-        heads=heads,
-        hidden=hidden,
-        norm=norm,
-        dropout=dropout,
-        attention_dropout=attention_dropout,
-        hidden_dropout=hidden_dropout,
-        key=key,
-    )
-    model = Seq2Seq(reader, writer, Categorical(dim, target_vocab, tied=target if tied else None))
-    for part in model.modules():
-        if isinstance(part, nn.Linear):  # Glorot and Bengio, 2010, as in the paper's own code
-            nn.init.xavier_uniform_(part.weight)
-            nn.init.zeros_(part.bias)
-    return model
-
-
-def transformer_tiny(
-    source_vocab: int,
-    target_vocab: int,
-    *,
-    dim: int = 128,
-    heads: int = 4,
-    hidden: int = 256,
-    layers: int = 4,
-    norm: Norm = "pre",
-    longest: int = 1024,
-    dropout: float = 0.3,
-    shared: bool = False,
-) -> Seq2Seq:
-    """For some ten thousand pairs (Wu et al., 2021)."""
-    return transformer(
-        source_vocab,
-        target_vocab,
-        dim=dim,
-        heads=heads,
-        hidden=hidden,
-        layers=layers,
-        norm=norm,
-        longest=longest,
-        dropout=dropout,
-        shared=shared,
-    )
-
-
-def transformer_small(
-    source_vocab: int,
-    target_vocab: int,
-    *,
-    dim: int = 256,
-    heads: int = 4,
-    hidden: int = 1024,
-    layers: int = 4,
-    norm: Norm = "pre",
-    longest: int = 1024,
-    dropout: float = 0.2,
-    shared: bool = False,
-) -> Seq2Seq:
-    """For some hundred thousand pairs."""
-    return transformer(
-        source_vocab,
-        target_vocab,
-        dim=dim,
-        heads=heads,
-        hidden=hidden,
-        layers=layers,
-        norm=norm,
-        longest=longest,
-        dropout=dropout,
-        shared=shared,
-    )
-
-
-def transformer_base(
-    source_vocab: int,
-    target_vocab: int,
-    *,
-    dim: int = 512,
-    heads: int = 8,
-    hidden: int = 2048,
-    layers: int = 6,
-    norm: Norm = "post",
-    longest: int = 1024,
-    dropout: float = 0.1,
-    shared: bool = False,
-) -> Seq2Seq:
-    """The paper's base model (Vaswani et al., 2017, table 3)."""
-    return transformer(
-        source_vocab,
-        target_vocab,
-        dim=dim,
-        heads=heads,
-        hidden=hidden,
-        layers=layers,
-        norm=norm,
-        longest=longest,
-        dropout=dropout,
-        shared=shared,
-    )
-
-
-def transformer_big(
-    source_vocab: int,
-    target_vocab: int,
-    *,
-    dim: int = 1024,
-    heads: int = 16,
-    hidden: int = 4096,
-    layers: int = 6,
-    norm: Norm = "post",
-    longest: int = 1024,
-    dropout: float = 0.3,
-    shared: bool = False,
-) -> Seq2Seq:
-    """The paper's big model (Vaswani et al., 2017, table 3)."""
-    return transformer(
-        source_vocab,
-        target_vocab,
-        dim=dim,
-        heads=heads,
-        hidden=hidden,
-        layers=layers,
-        norm=norm,
-        longest=longest,
-        dropout=dropout,
-        shared=shared,
-    )

@@ -11,13 +11,7 @@ import torch
 
 from regard.blocks import Embedding, sinusoids
 from regard.encoders import EncoderLayer, TransformerEncoder
-from regard.systems import (
-    transformer,
-    transformer_base,
-    transformer_big,
-    transformer_small,
-    transformer_tiny,
-)
+from regard.systems import transformer
 
 from .paper import (
     Array,
@@ -117,30 +111,18 @@ def test_encoder_is_its_layers_and_only_pre_has_a_last_norm(norm: Any) -> None:
     assert_is(memory.summary[0], x.mean(0))
 
 
-@pytest.mark.parametrize(
-    ("system", "millions"), [(transformer_base, 65), (transformer_big, 213)], ids=["base", "big"]
-)
-def test_named_sizes_have_as_many_weights_as_the_paper_says(system: Any, millions: int) -> None:
+@pytest.mark.parametrize(("size", "millions"), [("base", 65), ("big", 213)])
+def test_named_sizes_have_as_many_weights_as_the_paper_says(size: Any, millions: int) -> None:
     """Vaswani et al., 2017, table 3, with the joint vocabulary of 37,000 symbols of 5.1."""
     with torch.device("meta"):
-        model = system(37000, 37000, shared=True)
+        model = transformer(37000, 37000, size=size, shared=True)
     count = sum(weight.numel() for weight in model.parameters())
     assert count / 1e6 == pytest.approx(millions, rel=0.04)
 
 
-@pytest.mark.parametrize(
-    ("system", "same"),
-    [
-        (transformer_tiny, {}),
-        (transformer_small, {"dim": 256, "hidden": 1024}),
-        (transformer_base, {"dim": 512, "heads": 8, "hidden": 2048, "layers": 6, "norm": "post"}),
-        (transformer_big, {"dim": 1024, "heads": 16, "hidden": 4096, "layers": 6, "norm": "post"}),
-    ],
-    ids=["tiny", "small", "base", "big"],
-)
-def test_named_sizes_are_the_transformer(system: Any, same: dict[str, Any]) -> None:
-    with torch.device("meta"):
-        one, other = system(50, 60, dropout=0.4), transformer(50, 60, dropout=0.4, **same)
-    assert str(one) == str(other)
-    assert one.decoder.layers[0].past.heads == other.decoder.layers[0].past.heads
-    assert one.decoder.layers[0].looking.pre == other.decoder.layers[0].looking.pre
+def test_what_is_given_goes_before_what_the_size_says() -> None:
+    model = transformer(50, 60, size="small", layers=2, decoder_layers=1, heads=2, dropout=0.0)
+    assert model.decoder.dim == 256
+    assert (len(model.encoder.layers), len(model.decoder.layers)) == (2, 1)
+    assert model.decoder.layers[0].past.heads == 2
+    assert model.encoder.embedding.dropout.p == 0.0
