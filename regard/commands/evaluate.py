@@ -53,6 +53,8 @@ def evaluate(
         return
     console = Console(highlight=False)
     console.print(_scores(found))
+    for name, why in found.missing.items():
+        console.print(f"{name} is missing: {why}", soft_wrap=True, markup=False)
     if found.sources:
         console.print(_by_length(found))
     for name, test in tests.items():

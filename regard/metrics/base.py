@@ -7,6 +7,10 @@ import numpy as np
 from jaxtyping import Float
 
 
+class Unavailable(ValueError):  # noqa: N818
+    """A metric that cannot be computed on this machine; the message says what it needs."""
+
+
 class Metric(ABC):
     """A corpus score that depends on the corpus only through a sum over its sentences.
 

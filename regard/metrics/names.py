@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from regard.metrics.base import Metric
+from regard.metrics.captions import CaptionBleu, CiderD, RougeL
 from regard.metrics.errors import (
     CharacterErrors,
     ExactMatch,
@@ -11,6 +12,7 @@ from regard.metrics.errors import (
     TokenAccuracy,
     WordErrors,
 )
+from regard.metrics.meteor import Meteor
 from regard.metrics.translation import Bleu, Chrf, Ter
 from regard.words import close
 
@@ -25,6 +27,13 @@ _METRICS: dict[str, Callable[[], Metric]] = {
     "cer": CharacterErrors,
     "per": PhonemeErrors,
     "sequence_errors": SequenceErrors,
+    "bleu1": lambda: CaptionBleu(1),
+    "bleu2": lambda: CaptionBleu(2),
+    "bleu3": lambda: CaptionBleu(3),
+    "bleu4": CaptionBleu,
+    "rouge_l": RougeL,
+    "cider": CiderD,
+    "meteor": Meteor,
 }
 
 NAMES = tuple(_METRICS)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
-from regard.metrics import Comparison, Interval, Metric, Row, by_length, interval, named, paired
+from regard.metrics import (
+    Comparison,
+    Interval,
+    Metric,
+    Row,
+    Unavailable,
+    by_length,
+    interval,
+    named,
+    paired,
+)
 
 if TYPE_CHECKING:
     from regard.tasks.decode import Decode
@@ -63,6 +73,8 @@ class Evaluation:
     lengths: list[int]
     """Symbols of each source."""
     scores: dict[str, Score]
+    missing: dict[str, str] = field(default_factory=dict)
+    """Why a metric that was asked for could not be computed here."""
 
     def by_length(self, name: str) -> list[Row]:
         """One metric by the length of the source (Bahdanau et al., 2015, figure 2)."""
@@ -93,7 +105,7 @@ class Evaluation:
                 "high": found.high,
                 "signature": score.signature,
             }
-        return {"sentences": len(self.sources), "scores": rows}
+        return {"sentences": len(self.sources), "scores": rows, "missing": self.missing}
 
 
 def evaluate(
@@ -112,14 +124,28 @@ def evaluate(
     references = [question.answers for question in asked]
     outputs = [output.text for output in model.run(sources, decode=decode)]
     always = [Perplexity.name] if perplexity and alone else []
-    scores = {
-        name: _perplexity(model, asked)
-        if name == Perplexity.name
-        else _scored(named(name), outputs, references)
-        for name in dict.fromkeys([*metrics, *always])
-    }
+    names = dict.fromkeys([*metrics, *always])
+    scores, missing = measured([n for n in names if n != Perplexity.name], outputs, references)
+    if Perplexity.name in names:
+        scores[Perplexity.name] = _perplexity(model, asked)
+    scores = {name: scores[name] for name in names if name in scores}
     lengths = [len(row) for row in model.source.encode(sources)]
-    return Evaluation(sources, outputs, references, lengths, scores)
+    return Evaluation(sources, outputs, references, lengths, scores, missing)
+
+
+def measured(
+    metrics: Sequence[str], outputs: list[str], references: list[list[str]]
+) -> tuple[dict[str, Score], dict[str, str]]:
+    """The scores of some outputs, and why those that are missing cannot be computed here."""
+    scores, missing = {}, {}
+    for name in metrics:
+        try:
+            scores[name] = _scored(named(name), outputs, references)
+        except Unavailable as error:
+            missing[name] = str(error)
+    if metrics and not scores:
+        raise ValueError(f"metrics: none can be computed here: {'; '.join(missing.values())}")
+    return scores, missing
 
 
 def check(metrics: Sequence[str]) -> None:
