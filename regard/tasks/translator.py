@@ -12,14 +12,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from regard.attention.base import Attention
 from regard.blocks import Embedding
 from regard.data import Pairs, Tokenizer, as_pairs
 from regard.look.probe import Gradients, translation_gradients
 from regard.look.seen import Seen
-from regard.look.watch import watch
 from regard.model import Seq2Seq
 from regard.search import Coverage, Ending, Ensemble, Hypothesis, Trace
+from regard.tasks import replay
 from regard.tasks.base import Trained
 from regard.tasks.decode import Decode, Sampling, forced
 from regard.tasks.evaluate import Evaluation, evaluate
@@ -135,20 +134,10 @@ class Translator(Trained):
             raise ValueError("this model has no attention: there is nowhere that it looked")
         return seen
 
-    @torch.inference_mode()
     def log_likelihoods(self, texts: list[str], answers: list[str]) -> list[tuple[float, int]]:
         """The log probability of each given answer and its number of symbols, the end included."""
-        found: list[tuple[float, int]] = []
-        for first in range(0, len(texts), 64):
-            part = slice(first, first + 64)
-            rows = self.source.encode(texts[part]), self.target.encode(answers[part])
-            batch = text_batch(*rows)
-            decoded = self.model(*self._placed(batch.source, batch.source_mask, batch.inputs))
-            log_p = self.model.head(decoded.outputs).log_softmax(-1)
-            picked = log_p.gather(2, self._placed(batch.targets)[0][..., None])[..., 0].cpu()
-            totals = (picked * batch.target_mask).sum(1).tolist()
-            found += zip(totals, batch.target_mask.sum(1).tolist(), strict=True)
-        return found
+        rows = self.source.encode(texts), self.target.encode(answers)
+        return replay.log_likelihoods(self.model, *rows)
 
     def gradients(self, data: Any, *, steps: int = 100, rows: int = 32) -> Gradients:
         """How the gradient of the loss flows back through the encoder, for the longest sources."""
@@ -161,16 +150,11 @@ class Translator(Trained):
         batch = text_batch([sources[number] for number in longest], answers)
         return translation_gradients(self.model, *batch, steps=steps)
 
-    @torch.inference_mode()
     def summaries(self, texts: Sequence[str]) -> Float[np.ndarray, "text dim"]:
         """What the encoder makes of each text as a whole: the summary of its memory."""
         rows = self.source.encode(texts)
         self._check(list(texts), rows, "")
-        found = []
-        for first in range(0, len(rows), 64):
-            batch = self._placed(*source_batch(rows[first : first + 64]))
-            found.append(self.model.encoder(*batch).summary.float().cpu())
-        return torch.cat(found).numpy()
+        return replay.summaries(self.model, rows)
 
     def trace(self, text: str) -> Trace:
         """Every fork that the beam considered for one text."""
@@ -226,29 +210,18 @@ class Translator(Trained):
         known = scorer.prepare(source, mask)
         return decode.search(scorer, known, mask, ending=ending, prefix=start, most=self._most)
 
-    @torch.inference_mode()
     def _seen(self, rows: list[list[int]], answers: list[list[int]]) -> Sequence[Seen | None]:
         """Replay the answers and watch; None for a model that looks nowhere."""
-        batch = text_batch(rows, answers)
-        with watch(self.model) as gaze:
-            self.model(*self._placed(batch.source, batch.source_mask, batch.inputs))
-        parts = dict(self.model.named_modules())
-        maps = [
-            m if m.dim() == 4 else m[:, :, None]
-            for name, m in gaze.maps(len(rows)).items()
-            if isinstance(parts[name], Attention)
-        ]
+        maps = replay.looks(self.model, rows, answers)
         if not maps:
             return [None] * len(rows)
-        # layer x batch x time x head x source, cut to each sentence's real size
-        every = torch.stack(maps).cpu().numpy()
         return [
             Seen(
                 self.source.tokens([*row, Tokenizer.EOS]),
                 self.target.tokens([*answer, Tokenizer.EOS]),
-                np.moveaxis(every[:, i, : len(answer) + 1, :, : len(row) + 1], 2, 1),
+                weights,
             )
-            for i, (row, answer) in enumerate(zip(rows, answers, strict=True))
+            for row, answer, weights in zip(rows, answers, maps, strict=True)
         ]
 
     def _output(
@@ -285,8 +258,7 @@ class Translator(Trained):
             raise ValueError(f"prefix: no symbol for {', '.join(map(repr, strange))} in {prefix!r}")
 
     def _placed(self, *tensors: Tensor) -> tuple[Tensor, ...]:
-        device = next(self.model.parameters()).device
-        return tuple(tensor.to(device) for tensor in tensors)
+        return replay.placed(self.model, *tensors)
 
 
 def _positions(model: Seq2Seq) -> int | None:
