@@ -30,6 +30,8 @@ EXTENDABLE = {
     "tensorboard",
 }
 """Settings of `train` that a run may be continued with although they differ."""
+WORDS = {"about", "result"}
+"""Keys for the reader, which change nothing."""
 
 
 def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quiet: bool) -> None:
@@ -100,7 +102,7 @@ def _same_run(folder: Path, resolved: dict[str, Any]) -> None:
     different = [
         key
         for key in _differences(before, resolved)
-        if key.removeprefix("train.") not in EXTENDABLE
+        if key.removeprefix("train.") not in EXTENDABLE and key.partition(".")[0] not in WORDS
     ]
     if different:
         raise RecipeError(

@@ -140,3 +140,9 @@ def test_a_mistake_leaves_no_folder(say: Say, toy: Path, tmp_path: Path) -> None
     missing = saved(tmp_path / "bad.yaml", recipe_of(toy, data__valid=str(toy / "vaild.tsv")))
     assert say("train", missing, "--output", tmp_path / "run").code == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_other_words_about_a_run_do_not_stop_it(say: Say, toy: Path, model: Path) -> None:
+    said = say("train", toy / "toy.yaml", "about=something else", "--output", model)
+    assert said.code == 0, said.err
+    assert "finished already" in said.err
