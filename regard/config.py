@@ -33,7 +33,7 @@ __all__ = ["Later", "RecipeError", "build", "complete", "convert", "resolve"]
 T = TypeVar("T")
 OWN = ("regard", "torch.optim")
 """What a recipe may name without the user's leave: our own parts and PyTorch's optimizers."""
-SUPPLIED = ("source_vocab", "target_vocab", "vocab", "params")
+SUPPLIED = ("source_vocab", "target_vocab", "vocab", "pictures", "params")
 """Parameters of a part that is built later which code, never a recipe, supplies."""
 
 

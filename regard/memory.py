@@ -45,6 +45,8 @@ class Read(NamedTuple):
     state: State = None
     log_prob: Float[Tensor, " rows"] | None = None
     """The log probability of a sampled location (hard attention in training)."""
+    entropy: Float[Tensor, " rows"] | None = None
+    """Of the distribution that a location was sampled from, where a loss wants it."""
 
 
 class Step(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 
 from regard.decoders.base import Decoded, Decoder
@@ -25,15 +25,15 @@ class Seq2Seq(nn.Module):
 
     def forward(
         self,
-        source: Int[Tensor, "batch source"],
-        mask: Bool[Tensor, "batch source"],
+        source: Shaped[Tensor, batch *source],
+        mask: Bool[Tensor, "batch place"],
         tokens: Int[Tensor, "batch time"],
     ) -> Decoded:
         """Outputs for known symbols; `tokens` starts with the begin-of-sequence symbol."""
         return self.decoder(tokens, self.encoder(source, mask))
 
     def prepare(
-        self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"]
+        self, source: Shaped[Tensor, batch *source], mask: Bool[Tensor, "batch place"]
     ) -> Any:
         """Read the sources once."""
         return self.decoder.prepare(self.encoder(source, mask))

@@ -119,7 +119,7 @@ def named(wanted: Any) -> str:
 
 def _parts(wanted: Any) -> list[str]:
     """The names below `regard.` that would do."""
-    packages = ("systems", "data", "search", "tasks", "train")
+    packages = ("systems", "data", "encoders", "search", "tasks", "train")
     modules = {package: importlib.import_module(f"regard.{package}") for package in packages}
     return [
         f"{package}.{name}"

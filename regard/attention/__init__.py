@@ -3,6 +3,7 @@
 from regard.attention.base import Attention, Content
 from regard.attention.choose import Hard, Soft
 from regard.attention.content import Additive, Concat, Dot, General, ScaledDot
+from regard.attention.hard import HalfHard
 from regard.attention.local import Everywhere, Monotonic, Predictive, Window
 from regard.attention.multihead import MultiHead, SelfAttention
 
@@ -14,6 +15,7 @@ __all__ = [
     "Dot",
     "Everywhere",
     "General",
+    "HalfHard",
     "Hard",
     "Monotonic",
     "MultiHead",

@@ -55,7 +55,9 @@ def evaluate(
     console.print(_scores(found))
     for name, why in found.missing.items():
         console.print(f"{name} is missing: {why}", soft_wrap=True, markup=False)
-    if found.sources:
+    for doubt in found.doubts:
+        console.print(f"beware: {doubt}", soft_wrap=True, markup=False)
+    if found.lengths:
         console.print(_by_length(found))
     for name, test in tests.items():
         console.print(_verdict(name, test, model, str(against)), soft_wrap=True, markup=False)

@@ -110,10 +110,14 @@ class Features:
 
     def __init__(self, store: Store, rows: NDArray[np.int64]) -> None:
         self.grid, self.dim, self.rows = store.shape.grid, store.shape.dim, rows
-        self._maps = store.values()
+        self._store, self._maps = store, store.values()
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def at(self, places: NDArray[np.int64]) -> Features:
+        """The maps of a shorter list."""
+        return Features(self._store, self.rows[places])
 
     def __getitem__(self, pictures: Sequence[int] | NDArray[Any]) -> NDArray[np.float16]:
         """The maps of some pictures, by their places in the list: picture x field x dim."""

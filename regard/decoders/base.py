@@ -19,6 +19,7 @@ class Decoded(NamedTuple):
     outputs: Float[Tensor, "batch time dim"]
     weights: Float[Tensor, "batch time *head source"] | None = None
     log_prob: Float[Tensor, "batch time"] | None = None
+    entropy: Float[Tensor, "batch time"] | None = None
 
 
 class Decoder(nn.Module, ABC):
@@ -65,8 +66,10 @@ def gathered(outputs: Tensor, reads: list[Read]) -> Decoded:
     """Outputs of all steps, with what each step's look gave."""
     weights = [read.weights for read in reads if read.weights is not None]
     log_probs = [read.log_prob for read in reads if read.log_prob is not None]
+    entropies = [read.entropy for read in reads if read.entropy is not None]
     return Decoded(
         outputs,
         torch.stack(weights, 1) if weights else None,
         torch.stack(log_probs, 1) if log_probs else None,
+        torch.stack(entropies, 1) if entropies else None,
     )

@@ -5,6 +5,7 @@ from regard.encoders.conv import ConvEncoder
 from regard.encoders.gnmt import ResidualStack
 from regard.encoders.hierarchical import HierarchicalEncoder
 from regard.encoders.image import Backbone, EfficientNetLite, FeatureMap, Pretrained, SmallCnn
+from regard.encoders.picture import PictureEncoder, Pictures
 from regard.encoders.pooling import Attend, Last, Max, Mean, Pooling
 from regard.encoders.pretrained import Timm, Transformers
 from regard.encoders.rnn import RecurrentEncoder
@@ -22,6 +23,8 @@ __all__ = [
     "Last",
     "Max",
     "Mean",
+    "PictureEncoder",
+    "Pictures",
     "Pooling",
     "Pretrained",
     "RecurrentEncoder",

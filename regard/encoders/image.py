@@ -6,7 +6,7 @@ import hashlib
 import math
 from abc import ABC, abstractmethod
 from itertools import pairwise
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -34,6 +34,8 @@ class Backbone(nn.Module, ABC):
     dim: int
     """Size of the vectors."""
     preprocessing: Preprocessing
+    learned: ClassVar[bool] = False
+    """Whether its weights come with it, so that it can be used as it is."""
 
     @property
     @abstractmethod
@@ -55,6 +57,8 @@ class Backbone(nn.Module, ABC):
 
 class Pretrained(Backbone):
     """A backbone that has learned already; its normalisation stays as it was learned."""
+
+    learned = True
 
     def train(self, mode: bool = True) -> Pretrained:  # noqa: ARG002
         """Stay in evaluation: a few pictures must not move the running means of millions."""

@@ -8,6 +8,8 @@ from regard.systems.gnmt import gnmt
 from regard.systems.hierarchical import hierarchical
 from regard.systems.language_model import language_model
 from regard.systems.luong import luong
+from regard.systems.show_attend_tell import show_attend_tell
+from regard.systems.show_tell import show_tell
 from regard.systems.sutskever import sutskever
 from regard.systems.transformer import transformer
 
@@ -20,6 +22,8 @@ __all__ = [
     "hierarchical",
     "language_model",
     "luong",
+    "show_attend_tell",
+    "show_tell",
     "sutskever",
     "transformer",
 ]

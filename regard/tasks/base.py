@@ -23,6 +23,8 @@ class Trained(ABC):
 
     writes: ClassVar[bool] = False
     """Whether it writes on from a prompt instead of answering it."""
+    sees: ClassVar[bool] = False
+    """Whether its inputs are pictures."""
 
     @abstractmethod
     def run(self, inputs: Sequence[str]) -> list[Any]:

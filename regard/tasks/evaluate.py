@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,6 +75,12 @@ class Evaluation:
     scores: dict[str, Score]
     missing: dict[str, str] = field(default_factory=dict)
     """Why a metric that was asked for could not be computed here."""
+    doubts: list[str] = field(default_factory=list)
+    """Signs that something is wrong with the model or with what it was given."""
+
+    def noted(self, doubts: list[str]) -> Evaluation:
+        """The same with doubts."""
+        return replace(self, doubts=doubts)
 
     def by_length(self, name: str) -> list[Row]:
         """One metric by the length of the source (Bahdanau et al., 2015, figure 2)."""
@@ -105,7 +111,12 @@ class Evaluation:
                 "high": found.high,
                 "signature": score.signature,
             }
-        return {"sentences": len(self.sources), "scores": rows, "missing": self.missing}
+        return {
+            "sentences": len(self.sources),
+            "scores": rows,
+            "missing": self.missing,
+            "doubts": self.doubts,
+        }
 
 
 def evaluate(

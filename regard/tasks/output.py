@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from regard.look.glances import Glances
 from regard.look.seen import Seen
 
 
@@ -21,7 +22,7 @@ class Output:
     """False where the length limit ended it."""
     unknown: list[str] = field(default_factory=list)
     """Parts of the input that the model has no symbol for."""
-    seen: Seen | None = None
+    seen: Seen | Glances | None = None
     others: list[Output] = field(default_factory=list)
     """The rest of the n-best list."""
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from regard import data, search, systems, train
+from regard import data, encoders, search, systems, train
 from regard.commands.train import EXTENDABLE
 from regard.metrics import NAMES, named
 from tests.docs.pages import ROOT, prose, rows, sections
 
 SECTIONS = sections(ROOT / "docs" / "recipes.md")
-SUPPLIED = {"source_vocab", "target_vocab", "vocab"}
+SUPPLIED = {"source_vocab", "target_vocab", "vocab", "pictures"}
 
 
 def parts(module: Any, kind: type) -> set[str]:
@@ -30,7 +30,9 @@ def parts(module: Any, kind: type) -> set[str]:
 
 EVERY = (
     {"tasks.Translate", "tasks.TextData", "tasks.ModelText", "tasks.Decode", "train.Fit"}
-    | {"data.RunningText"}
+    | {"data.RunningText", "tasks.Caption", "tasks.CaptionData"}
+    | parts(data, data.Captions)
+    | parts(encoders, encoders.Backbone)
     | parts(data, data.Pairs)
     | parts(data, data.TokenizerSettings)
     | parts(train, train.Schedule)

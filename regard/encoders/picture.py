@@ -1,0 +1,47 @@
+"""Pictures as a memory: every field of the map is an annotation of its place."""
+
+from __future__ import annotations
+
+import copy
+from typing import NamedTuple
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from regard.dropout import Dropout
+from regard.encoders.base import Encoder
+from regard.encoders.image import Backbone
+from regard.memory import Memory
+
+
+class Pictures(NamedTuple):
+    """What a model is given: maps that were made beforehand, or pixels for its own backbone."""
+
+    dim: int
+    """Size of the map's vectors."""
+    grid: tuple[int, int]
+    backbone: Backbone | None = None
+    """None where the maps come ready."""
+
+
+class PictureEncoder(Encoder):
+    """a_1..a_L: the fields of a map, as they are or through a linear layer; c is their mean.
+
+    Xu et al., 2015, 3.1.1 and 3.1.2. Dropout falls on the annotations and on the summary.
+    """
+
+    def __init__(self, pictures: Pictures, *, dim: int | None = None, dropout: float = 0.0) -> None:
+        super().__init__()
+        # Every model has a backbone of its own, for its weights change.
+        self.grid, self.backbone = pictures.grid, copy.deepcopy(pictures.backbone)
+        self.dim = self.summary = pictures.dim if dim is None else dim
+        self.annotation = nn.Identity() if dim is None else nn.Linear(pictures.dim, dim)
+        self.dropout = Dropout(dropout)
+
+    def forward(
+        self, source: Float[Tensor, batch * picture], mask: Bool[Tensor, "batch field"]
+    ) -> Memory:
+        """From maps, batch x field x dim, or from pixels, batch x 3 x height x width."""
+        maps = source if self.backbone is None else self.backbone(source).values
+        values = self.annotation(maps)
+        return Memory(self.dropout(values), mask, self.dropout(values.mean(1)), self.grid)

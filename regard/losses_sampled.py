@@ -1,0 +1,62 @@
+"""Losses of what was sampled, and of where was looked."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from regard.heads import Categorical
+
+KEPT = 0.9
+"""How much of a moving average each batch leaves (Xu et al., 2015, 4.1)."""
+
+
+def doubly_stochastic(
+    weights: Float[Tensor, "batch time source"], mask: Bool[Tensor, "batch time"]
+) -> Float[Tensor, ""]:
+    """sum_i (1 - sum_t a_ti)^2: over a whole caption every place is looked at about once.
+
+    Xu et al., 2015, eq. 14.
+    """
+    looked = (weights * mask[..., None].to(weights.dtype)).sum(1)
+    return (1 - looked).square().sum()
+
+
+@torch.no_grad()
+def word_log_probs(
+    head: Categorical,
+    outputs: Float[Tensor, "batch time dim"],
+    targets: Int[Tensor, "batch time"],
+    mask: Bool[Tensor, "batch time"],
+) -> Float[Tensor, "batch time"]:
+    """Log p(y_t | y_<t, s) of each word, 0 where padded: what sampled choices are judged by."""
+    found = torch.zeros_like(targets, dtype=outputs.dtype)
+    scores = head(outputs[mask])
+    found[mask] = scores.gather(1, targets[mask][:, None])[:, 0] - scores.logsumexp(1)
+    return found
+
+
+def reinforce(
+    log_prob: Float[Tensor, "batch time"],
+    rewards: Float[Tensor, "batch time"],
+    mask: Bool[Tensor, "batch time"],
+    baseline: Float[Tensor, ""],
+) -> Float[Tensor, ""]:
+    """-sum_t (R_t - b_t) log p(s_t), R_t = sum_{t' >= t} r_t' (Williams, 1992).
+
+    Added to -log p(y | s), its gradient is that of the variational bound -E_s[log p(y | s)] of Xu
+    et al., 2015, eq. 10 to 13. A choice is judged only by the words that come after it, since no
+    other depends on it; the baseline of what is left of a caption is `baseline` for each word.
+    """
+    left = (rewards - baseline).masked_fill(~mask, 0.0)
+    after = left.flip(1).cumsum(1).flip(1).detach()
+    return -(after * log_prob.masked_fill(~mask, 0.0)).sum()
+
+
+def moved(
+    baseline: Tensor | None, rewards: Float[Tensor, "batch time"], mask: Bool[Tensor, "batch time"]
+) -> Float[Tensor, ""]:
+    """b_k = 0.9 b_{k-1} + 0.1 mean_t r_t, the mean itself where nothing was before."""
+    mean = rewards.sum() / mask.sum().clamp(min=1)
+    return mean if baseline is None else KEPT * baseline + (1 - KEPT) * mean

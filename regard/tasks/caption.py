@@ -1,0 +1,279 @@
+"""Pictures to captions from a recipe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from regard.config import Later
+from regard.data import Batches, Captions, Report, Tokenizer
+from regard.data.features import Features
+from regard.decoders.base import Decoded
+from regard.losses import Carried, Total, likelihood
+from regard.losses_sampled import doubly_stochastic, moved, reinforce, word_log_probs
+from regard.model import Seq2Seq
+from regard.tasks import folder as model_folder
+from regard.tasks.base import Task
+from regard.tasks.captioner import LONGEST, Captioner
+from regard.tasks.decode import Decode
+from regard.tasks.evaluate import check
+from regard.tasks.gallery import CaptionData, Eye, Gallery
+from regard.tasks.text import evenly, text_batch
+from regard.train.checkpoint import write_text
+from regard.train.learning import Learning, Sample, Validation
+from regard.train.settings import Fit
+
+PICTURES = "pictures.json"
+
+
+class Caption(Task):
+    """Learn to say what a picture shows.
+
+    `doubly` is the weight of soft attention's wish to look at every place about once; `sampled`
+    and `entropy` are those of hard attention's REINFORCE term and of the entropy of its choices
+    (Xu et al., 2015, eq. 11 and 14). A caption has at most `longest` symbols.
+    """
+
+    def __init__(
+        self,
+        *,
+        data: CaptionData,
+        model: Later[Seq2Seq],
+        train: Fit,
+        metrics: list[str],
+        decode: Decode | None = None,
+        validate_with: Decode | None = None,
+        doubly: float = 1.0,
+        sampled: float = 1.0,
+        entropy: float = 0.002,
+        smoothing: float = 0.0,
+        longest: int = LONGEST,
+        samples: int = 3,
+        about: str = "",
+        result: dict[str, Any] | None = None,
+    ) -> None:
+        if not metrics:
+            raise ValueError("metrics: wanted at least one, got none")
+        for name, weight in {"doubly": doubly, "sampled": sampled, "entropy": entropy}.items():
+            if weight < 0:
+                raise ValueError(f"{name}: wanted a weight of 0 or more, got {weight}")
+        if not 0 <= smoothing < 1:
+            raise ValueError(f"smoothing: wanted a share from 0 to below 1, got {smoothing}")
+        if longest < 1:
+            raise ValueError(f"longest: wanted 1 symbol or more, got {longest}")
+        check(metrics)
+        self.data, self.model, self.train, self.metrics = data, model, train, metrics
+        self.decode, self.validate_with = decode or Decode(), validate_with or Decode(beam=1)
+        self.doubly, self.sampled, self.entropy = doubly, sampled, entropy
+        self.smoothing, self.longest, self.samples = smoothing, longest, samples
+        self.about, self.result = about, result
+
+    def prepare(self, *, progress: bool = True) -> CaptionLearning:
+        torch.manual_seed(self.train.seed)  # of a backbone that learns from nothing
+        eye, reports = self.data.eye(), {"train": Report(), "valid": Report()}
+        train = self.data.gallery("train", eye, reports["train"], progress=progress)
+        valid = self.data.gallery("valid", eye, reports["valid"], progress=progress)
+        texts = (text for captions in train.captions for text in captions)
+        target = self.data.target.train(texts, progress=progress)
+        chosen = evenly(list(range(len(valid))), self.data.most)
+        return CaptionLearning(self, eye, target, train, valid.at(chosen), reports)
+
+    def part(self, name: Literal["valid", "test"]) -> Captions | None:
+        return self.data.part(name)
+
+    def captioner(self, model: Seq2Seq, eye: Eye, target: Tokenizer, **known: Any) -> Captioner:
+        """A model with all that it needs to be used."""
+        return Captioner(
+            model,
+            eye,
+            target,
+            decode=known.pop("decode", self.decode),
+            metrics=self.metrics,
+            tidied=self.data.tidied,
+            longest=self.longest,
+            **known,
+        )
+
+    def restore(self, folder: Path) -> Captioner:
+        """Build the model of a folder and fill in its weights."""
+        content = json.loads((folder / PICTURES).read_text(encoding="utf-8"))
+        eye, target = self.data.eye().fitted(content), Tokenizer.load(folder / model_folder.TARGET)
+        model = self.model.build(eye.pictures, target.size)
+        model_folder.read_weights(folder, model)
+        usual = np.asarray(content["usual"], np.float64) if content.get("usual") else None
+        return self.captioner(model, eye, target, usual=usual, card=model_folder.read_card(folder))
+
+
+class CaptionBatch(NamedTuple):
+    """Maps or pixels, and captions shifted by one against the inputs."""
+
+    source: Float[Tensor, batch * picture]
+    mask: Bool[Tensor, "batch field"]
+    inputs: Int[Tensor, "batch time"]
+    targets: Int[Tensor, "batch time"]
+    target_mask: Bool[Tensor, "batch time"]
+
+
+class CaptionLearning(Learning):
+    """A recipe with its pictures ready and its model built."""
+
+    def __init__(
+        self,
+        task: Caption,
+        eye: Eye,
+        target: Tokenizer,
+        train: Gallery,
+        valid: Gallery,
+        left_out: dict[str, Report],
+    ) -> None:
+        self.task, self.eye, self.target = task, eye, target
+        self.pictures, self.valid = train, valid
+        rows = [target.encode(captions) for captions in train.captions]
+        kept = [
+            (picture, row)
+            for picture, each in enumerate(rows)
+            for row in each
+            if 0 < len(row) <= task.data.max_tokens
+        ]
+        self.owners = np.array([picture for picture, _ in kept], np.int64)
+        self.rows = [row for _, row in kept]
+        self.lengths = np.array([len(row) for row in self.rows], np.int64)
+        fit = task.train
+        torch.manual_seed(fit.seed)  # the first weights are a function of the recipe, too
+        self.model = self.blank()
+        self.batches = Batches(
+            np.zeros_like(self.lengths),
+            self.lengths,
+            tokens=fit.tokens,
+            sentences=fit.sentences,
+            seed=fit.seed,
+        )
+        self.facts = {
+            "train": {
+                "pairs": len(self.rows),
+                "pictures": len(train),
+                "too_long": sum(len(each) for each in rows) - len(self.rows),
+                "target_tokens": int(self.lengths.sum()),
+                "skipped": left_out["train"].as_dict(),
+            },
+            "valid": {"pictures": len(valid), "skipped": left_out["valid"].as_dict()},
+            "target_symbols": target.size,
+            "grid": list(eye.pictures.grid),
+        }
+
+    def told(self) -> list[str]:
+        """What the data are; then what was left out of them."""
+        train, grid = self.facts["train"], " x ".join(map(str, self.facts["grid"]))
+        lines = [
+            f"{train['pictures']:,} pictures with {train['pairs']:,} captions to learn from, "
+            f"{len(self.valid):,} pictures to be measured on; {self.target.size:,} symbols; "
+            f"maps of {grid} fields"
+        ]
+        if train["too_long"]:
+            lines.append(
+                f"{train['too_long']:,} captions left out: empty or over "
+                f"{self.task.data.max_tokens} symbols"
+            )
+        for part in ("train", "valid"):
+            for reason, row in self.facts[part]["skipped"].items():
+                examples = ", ".join(row["examples"])
+                lines.append(f"{row['count']:,} of {part} left out: {reason} ({examples})")
+        return lines
+
+    def blank(self) -> Seq2Seq:
+        return self.task.model.build(self.eye.pictures, self.target.size)
+
+    def batch(self, indices: np.ndarray) -> CaptionBatch:
+        rows = [self.rows[index] for index in indices]
+        text = text_batch([[]] * len(rows), rows)
+        source = self.pictures.given(self.owners[indices])
+        mask = torch.ones(len(rows), int(np.prod(self.eye.pictures.grid)), dtype=torch.bool)
+        return CaptionBatch(source, mask, text.inputs, text.targets, text.target_mask)
+
+    def count(self, indices: np.ndarray) -> int:
+        return int(self.lengths[indices].sum()) + len(indices)
+
+    def loss(self, model: nn.Module, batch: CaptionBatch, carried: Carried) -> Total:
+        assert isinstance(model, Seq2Seq)
+        decoded: Decoded = model(batch.source, batch.mask, batch.inputs)
+        total = likelihood(
+            model.head,
+            decoded.outputs,
+            batch.targets,
+            batch.target_mask,
+            smoothing=self.task.smoothing,
+        )
+        if decoded.log_prob is not None:
+            return self._sampled(model, batch, decoded, total, carried)
+        if decoded.weights is not None and self.task.doubly:
+            looked = doubly_stochastic(decoded.weights, batch.target_mask)
+            return total._replace(loss=total.loss + self.task.doubly * looked)
+        return total
+
+    def _sampled(
+        self,
+        model: Seq2Seq,
+        batch: CaptionBatch,
+        decoded: Decoded,
+        total: Total,
+        carried: Carried,
+    ) -> Total:
+        """The bound of Xu et al., 2015, eq. 10 to 13, for one sample of the locations."""
+        assert decoded.log_prob is not None
+        mask = batch.target_mask
+        rewards = word_log_probs(model.head, decoded.outputs, batch.targets, mask)
+        before = carried["baseline"][0] if "baseline" in carried else None
+        baseline = moved(before, rewards, mask)
+        judged = reinforce(decoded.log_prob, rewards, mask, baseline if before is None else before)
+        loss = total.loss + self.task.sampled * judged
+        if decoded.entropy is not None:
+            loss = loss - self.task.entropy * decoded.entropy.masked_fill(~mask, 0.0).sum()
+        return total._replace(loss=loss, carried={"baseline": baseline.detach()[None]})
+
+    def validate(self, model: nn.Module) -> Validation:
+        task = self.task
+        assert isinstance(model, Seq2Seq)
+        captioner = task.captioner(model, self.eye, self.target, decode=task.validate_with)
+        found = captioner.measure(self.valid, metrics=task.metrics)
+        scores = {name: score.value for name, score in found.scores.items()}
+        first = found.scores[task.metrics[0]]
+        goal = -first.value if first.metric.higher_is_better else first.value
+        shown = evenly(
+            list(zip(found.sources, found.outputs, found.references, strict=True)), task.samples
+        )
+        return Validation(scores, goal, [Sample(Path(s).name, o, r[0]) for s, o, r in shown])
+
+    def expected(self, folder: Path) -> list[str]:
+        found = self.task.restore(folder).measure(self.valid, metrics=self.task.metrics)
+        name = next(iter(found.scores))
+        score = found.scores[name].interval()
+        return [
+            f"{name} {score.score:.1f} ({score.low:.1f} to {score.high:.1f}) on pictures like the "
+            f"{len(found.sources):,} validation ones",
+            *found.doubts,
+        ]
+
+    def save(self, folder: Path, weights: Mapping[str, Tensor], card: dict[str, Any]) -> None:
+        self.target.save(folder / model_folder.TARGET)
+        content = {**self.eye.as_dict(), "usual": usual(self.pictures.features)}
+        write_text(folder / PICTURES, json.dumps(content, indent=1) + "\n")
+        model_folder.write(
+            folder,
+            weights,
+            {**card, "about": self.task.about, "data": self.facts, "asked": self.task.result},
+        )
+
+
+def usual(features: Features | None, *, most: int = 500) -> list[list[float]] | None:
+    """Mean and spread of what the backbone makes of training's pictures, for each dimension."""
+    if features is None:
+        return None
+    maps = features[evenly(list(range(len(features))), most)].astype(np.float32).mean(1)
+    return [maps.mean(0).round(5).tolist(), maps.std(0).round(5).tolist()]

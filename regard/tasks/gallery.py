@@ -1,0 +1,215 @@
+"""Pictures with captions for a recipe, and how pictures become what a model is given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+from zlib import crc32
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from regard.config import Later
+from regard.data import (
+    Captions,
+    DataError,
+    Preprocessing,
+    Report,
+    TokenizerSettings,
+    as_captions,
+    open_image,
+)
+from regard.data.features import HALF_MOST, Features, extract, store_for
+from regard.data.images import Picture
+from regard.data.sources import OnError, data_error
+from regard.encoders.image import Backbone, EfficientNetLite
+from regard.encoders.picture import Pictures
+from regard.metrics.ptb import words
+
+
+class Eye:
+    """A backbone at work: it makes maps for a model, or prepares pixels for a model that has it."""
+
+    def __init__(self, backbone: Backbone, *, learns: bool, cache: Path) -> None:
+        self.backbone, self.learns, self.cache = backbone, learns, cache
+
+    @cached_property
+    def pictures(self) -> Pictures:
+        """What a model is to be built for."""
+        shape = store_for(self.backbone, self.cache).shape if not self.learns else None
+        if shape is not None:
+            return Pictures(shape.dim, shape.grid)
+        size = self.backbone.preprocessing.size
+        with torch.inference_mode():
+            grid = self.backbone(torch.zeros(1, 3, size, size)).grid
+        return Pictures(self.backbone.dim, grid, self.backbone)
+
+    @torch.no_grad()
+    def see(self, images: Sequence[Picture]) -> Float[Tensor, batch * picture]:
+        """What the model is given for some opened pictures, rounded as the cache rounds it."""
+        pixels = np.stack([self.backbone.preprocessing(image) for image in images])
+        given = torch.from_numpy(pixels)
+        if self.learns:
+            return given
+        given = given.contiguous(memory_format=torch.channels_last)
+        values = self.backbone.eval()(given).values
+        return values.clamp(-HALF_MOST, HALF_MOST).half().float()
+
+    def as_dict(self) -> dict[str, Any]:
+        """What a model's folder must know of it."""
+        fixed = {} if self.learns else {"weights": self.backbone.fingerprint()}
+        return {
+            "backbone": self.backbone.settings,
+            "preprocessing": self.backbone.preprocessing.as_dict(),
+            **fixed,
+        }
+
+    def fitted(self, content: dict[str, Any]) -> Eye:
+        """Prepare pictures as the folder says; refuse other weights than those of training."""
+        self.backbone.preprocessing = Preprocessing.from_dict(content["preprocessing"])
+        if not self.learns and content["weights"] != self.backbone.fingerprint():
+            raise ValueError(
+                f"{self.backbone.settings['is']}: its weights are not those that this model was "
+                "trained with; install the same version of their package"
+            )
+        return self
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Pictures with captions, and their maps where the backbone is frozen."""
+
+    paths: list[Path]
+    captions: list[list[str]]
+    features: Features | None
+    eye: Eye
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def given(self, places: Sequence[int] | np.ndarray) -> Float[Tensor, batch * picture]:
+        """What a model is given for some of the pictures."""
+        if self.features is not None:
+            return torch.from_numpy(self.features[places].astype(np.float32))
+        return self.eye.see([open_image(self.paths[place]) for place in places])
+
+    def at(self, places: Sequence[int]) -> Gallery:
+        """Some of the pictures."""
+        kept = self.features
+        if kept is not None:
+            kept = kept.at(np.asarray(places, np.int64))
+        paths, captions = [self.paths[p] for p in places], [self.captions[p] for p in places]
+        return Gallery(paths, captions, kept, self.eye)
+
+
+class CaptionData:
+    """Pictures with captions for training and validation, and the backbone that looks at them.
+
+    Without `valid`, the share `held_out` of the training pictures is set aside. With `plain`,
+    captions are learned as they are scored: in small letters, without punctuation. A backbone that
+    `learns` is trained with the model; else its maps are computed once and kept in the cache. With
+    `on_error: skip`, pictures that cannot be opened are left out and counted. `most` bounds the
+    pictures that a validation during training describes.
+    """
+
+    def __init__(
+        self,
+        *,
+        train: Captions | str,
+        target: TokenizerSettings,
+        backbone: Later[Backbone] | None = None,
+        learns: bool = False,
+        valid: Captions | str | None = None,
+        held_out: float = 0.05,
+        test: Captions | str | None = None,
+        plain: bool = True,
+        most: int = 1000,
+        max_tokens: int = 60,
+        on_error: OnError = "stop",
+        cache: Path | None = None,
+    ) -> None:
+        if not 0 < held_out < 1:
+            raise ValueError(f"held_out: wanted a share between 0 and 1, got {held_out}")
+        self._parts = {"train": train, "valid": valid, "test": test}
+        self.backbone = backbone or Later(EfficientNetLite, {}, "data.backbone")
+        self.target, self.learns, self.held_out, self.plain = target, learns, held_out, plain
+        self.most, self.max_tokens, self.on_error = most, max_tokens, on_error
+        default = Path(os.environ.get("REGARD_CACHE", "~/.cache/regard")).expanduser()
+        self.cache = cache or default
+
+    def eye(self) -> Eye:
+        """The backbone, ready to look."""
+        backbone = self.backbone.build()
+        if not (backbone.learned or self.learns):
+            kind = backbone.settings["is"]
+            raise ValueError(f"data.learns: wanted true for {kind}, which has learned nothing yet")
+        return Eye(backbone, learns=self.learns, cache=self.cache)
+
+    def part(self, name: Literal["train", "valid", "test"]) -> Captions | None:
+        """The captions that a recipe names."""
+        spec = self._parts[name]
+        try:
+            return None if spec is None else as_captions(spec)
+        except DataError as error:
+            raise DataError(f"data.{name}: {error}") from error
+
+    def gallery(
+        self, name: Literal["train", "valid", "test"], eye: Eye, report: Report, *, progress: bool
+    ) -> Gallery:
+        """A part with its maps."""
+        aside = self._parts["valid"] is None and name in ("train", "valid")
+        captions = self.part("train" if aside else name)
+        if captions is None:
+            raise ValueError(f"data.{name}: the recipe names no such part")
+        found = [(each.path, each.captions) for each in captions.read(report)]
+        if aside:
+            found = [each for each in found if self._aside(each[0]) == (name == "valid")]
+        if not found:
+            problem = "no picture is left; " + ("; ".join(report.lines()) or "there was none")
+            raise data_error(f"data.{name}", problem, "check the data and its settings")
+        return gallery(
+            [path for path, _ in found],
+            [self.tidied(said) for _, said in found],
+            eye,
+            on_error=self.on_error,
+            report=report,
+            progress=progress,
+        )
+
+    def tidied(self, captions: list[str]) -> list[str]:
+        """Captions as the model is to say them."""
+        return [" ".join(words(text)) for text in captions] if self.plain else captions
+
+    def _aside(self, path: Path) -> bool:
+        return crc32(path.name.encode()) < self.held_out * 2**32
+
+
+def gallery(
+    paths: list[Path],
+    captions: list[list[str]],
+    eye: Eye,
+    *,
+    on_error: OnError,
+    report: Report,
+    progress: bool,
+) -> Gallery:
+    """Pictures that can be opened, with their maps."""
+    if eye.learns:
+        return Gallery(paths, captions, None, eye)
+    features = extract(
+        paths,
+        eye.backbone,
+        cache=eye.cache,
+        on_error=on_error,
+        report=report,
+        progress=progress,
+    )
+    whole = Gallery(paths, captions, features, eye)
+    kept = np.flatnonzero(features.rows >= 0).tolist()
+    return whole if len(kept) == len(paths) else whole.at(kept)

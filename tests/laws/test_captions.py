@@ -1,0 +1,250 @@
+"""The laws for systems whose source is a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from torch import Tensor
+
+from regard import systems, tree
+from regard.attention import HalfHard
+from regard.encoders import Pictures, SmallCnn
+from regard.look.watch import watch
+from regard.losses import likelihood
+from regard.losses_sampled import reinforce, word_log_probs
+from regard.model import Seq2Seq
+from regard.search import beam, exhaustive, greedy
+
+from .zoo import BEGIN, SYMBOLS, VOCAB, assert_close, assert_same_hypotheses, randomised
+
+PICTURES = Pictures(3, (2, 2))
+_TELL = {"embedding": 4, "dim": 5}
+_ATTEND = {**_TELL, "attention": 3, "readout": 4}
+SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "show-tell": (systems.show_tell, _TELL),
+    "show-tell-gru-deep": (systems.show_tell, {**_TELL, "cell": "gru", "layers": 2}),
+    "show-tell-spatial": (systems.show_tell, {**_TELL, "shown": "spatial", "annotation": 4}),
+    "soft": (systems.show_attend_tell, _ATTEND),
+    "soft-tied": (systems.show_attend_tell, {**_ATTEND, "annotation": 6, "tied": True}),
+    "soft-gru-deep": (systems.show_attend_tell, {**_ATTEND, "cell": "gru", "layers": 2}),
+    "hard": (systems.show_attend_tell, {**_ATTEND, "choice": "hard"}),
+    "hard-always": (systems.show_attend_tell, {**_ATTEND, "choice": "hard", "mean": 0.0}),
+}
+LOOKING = [name for name in SYSTEMS if "show" not in name]
+
+
+def build(name: str, pictures: Pictures = PICTURES) -> Seq2Seq:
+    builder, own = SYSTEMS[name]
+    return randomised(builder(pictures, VOCAB, **{"dropout": 0.0, **own}), name, 0)
+
+
+def shown(count: int, *, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """Random maps with their masks."""
+    generator = torch.Generator().manual_seed(seed)
+    maps = torch.randn(count, 4, 3, generator=generator, dtype=torch.float64)
+    return maps, torch.ones(count, 4, dtype=torch.bool)
+
+
+def said(count: int, time: int, *, seed: int = 0) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    tokens = torch.randint(3, VOCAB, (count, time), generator=generator)
+    tokens[:, 0] = BEGIN
+    return tokens
+
+
+def stepped(model: Seq2Seq, maps: Tensor, mask: Tensor, tokens: Tensor) -> Tensor:
+    source = model.prepare(maps, mask)
+    state, rows = model.start(source), []
+    for token in tokens.unbind(1):
+        log_prob, state = model.step(token, state, source)
+        rows.append(log_prob)
+    return torch.stack(rows, 1)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_whole_is_stepwise(name: str) -> None:
+    model, tokens = build(name), said(3, 5)
+    whole = model.head(model(*shown(3), tokens).outputs).log_softmax(-1)
+    assert_close(whole, stepped(model, *shown(3), tokens))
+
+
+@pytest.mark.parametrize("name", ["hard", "hard-always"])
+def test_training_draws_the_same_places_either_way(name: str) -> None:
+    model, (maps, mask), tokens = build(name).train(), shown(6), said(6, 5)
+    torch.manual_seed(3)
+    whole = model(maps, mask, tokens)
+    torch.manual_seed(3)
+    source = model.decoder.prepare(model.encoder(maps, mask))
+    state = model.decoder.start(source)
+    for time, token in enumerate(tokens.unbind(1)):
+        step = model.decoder.step(token, state, source)
+        state = step.state
+        assert_close(step.output, whole.outputs[:, time])
+        assert_close(step.read.log_prob, whole.log_prob[:, time])
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_company_changes_nothing(name: str) -> None:
+    model, (maps, mask), tokens = build(name), shown(4), said(4, 5)
+    together = model(maps, mask, tokens).outputs
+    alone = model(maps[2:3], mask[2:3], tokens[2:3, :3]).outputs
+    assert_close(together[2:3, :3], alone)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_reordering_commutes(name: str) -> None:
+    """Also with several hypotheses of each picture."""
+    model, (maps, mask) = build(name), shown(2)
+    source = model.prepare(maps, mask)
+    state, token = tree.repeat(model.start(source), 2), torch.tensor([3, 4, 5, 6])
+    _, state = model.step(token, state, source)
+    order = torch.tensor([1, 0, 3, 3])
+    log_prob, after = model.step(token, state, source)
+    swapped, swapped_after = model.step(token[order], tree.select(state, order), source)
+    assert_close(swapped, log_prob[order])
+    assert_close(swapped_after, tree.select(after, order))
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_beam_is_exhaustive_and_greedy(name: str) -> None:
+    model = build(name)
+    source = model.prepare(*shown(2))
+    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.tensor([2, 3])}
+    for got, wanted in zip(
+        beam(model, source, width=200, nbest=5, **options),
+        exhaustive(model, source, nbest=5, **options),
+        strict=True,
+    ):
+        assert_same_hypotheses(got, wanted)
+    narrow = beam(model, source, width=1, **options)
+    for (one,), other in zip(narrow, greedy(model, source, **options), strict=True):
+        assert_same_hypotheses([one], [other])
+
+
+@pytest.mark.parametrize("name", LOOKING)
+def test_watching_changes_nothing_and_weights_are_a_distribution(name: str) -> None:
+    model, tokens = build(name), said(2, 4)
+    plain = model(*shown(2), tokens)
+    with watch(model) as gaze:
+        watched = model(*shown(2), tokens)
+    assert_close(plain.outputs, watched.outputs)
+    (looks,) = gaze.maps(2).values()
+    assert_close(looks, plain.weights)
+    assert_close(looks.sum(-1), torch.ones(2, 4, dtype=torch.float64))
+    if "hard" in name:
+        assert set(looks.flatten().tolist()) == {0.0, 1.0}
+
+
+def test_some_captions_see_the_mean_from_beginning_to_end() -> None:
+    model, (maps, mask), tokens = build("hard").train(), shown(40), said(40, 3)
+    torch.manual_seed(1)
+    decoded = model(maps, mask, tokens)
+    one_hot = (decoded.weights.amax(-1) == 1).all(1)
+    soft = (decoded.weights.amax(-1) < 1).all(1)
+    assert (one_hot | soft).all()
+    assert 5 < int(soft.sum()) < 35
+    assert (decoded.log_prob[soft] == 0).all()
+    assert (decoded.log_prob[one_hot] < 0).all()
+    assert (decoded.entropy > 0).all()
+
+
+class Bound(NamedTuple):
+    """Of captions of one picture with the places that were drawn."""
+
+    loss: Tensor
+    places: Tensor
+    """log p(s)."""
+    words: Tensor
+    """log p(y | s)."""
+
+
+def bound(model: Seq2Seq, tokens: Tensor, rows: int, baseline: float) -> Bound:
+    maps, mask = shown(1)
+    inputs, targets = tokens[:, :-1].expand(rows, -1), tokens[:, 1:].expand(rows, -1)
+    decoded = model(maps.expand(rows, -1, -1), mask.expand(rows, -1), inputs)
+    real = torch.ones_like(targets, dtype=torch.bool)
+    total = likelihood(model.head, decoded.outputs, targets, real)
+    rewards = word_log_probs(model.head, decoded.outputs, targets, real)
+    judged = reinforce(decoded.log_prob, rewards, real, torch.tensor(baseline))
+    log_p = model.head(decoded.outputs).log_softmax(-1).gather(2, targets[..., None]).sum()
+    return Bound(total.loss + judged, decoded.log_prob.sum(), log_p)
+
+
+def gradients(model: Seq2Seq, loss: Tensor) -> list[Tensor]:
+    every = list(model.parameters())
+    found = torch.autograd.grad(loss, every, allow_unused=True, retain_graph=True)
+    return [torch.zeros_like(p) if g is None else g for p, g in zip(every, found, strict=True)]
+
+
+def enumerated(
+    model: Seq2Seq, tokens: Tensor, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """For every sequence of places: p(s), log p(y | s), and the loss for this sample."""
+    found = []
+    for places in product(range(4), repeat=tokens.shape[1] - 1):
+        coming = iter(places)
+
+        def draw(weights: Tensor, _: int, coming: Iterator[int] = coming) -> Tensor:
+            return torch.tensor([[next(coming)]])
+
+        with monkeypatch.context() as patch:
+            patch.setattr("regard.attention.hard.torch.multinomial", draw)
+            sample = bound(model, tokens, 1, -0.7)
+        found.append((sample.places.exp(), sample.words, sample.loss))
+    return found
+
+
+def test_expected_gradient_is_that_of_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """sum_s p(s) grad(loss | s) = -grad sum_s p(s) log p(y | s), whatever the baseline."""
+    model, tokens = build("hard-always").train(), said(1, 4)
+    every = enumerated(model, tokens, monkeypatch)
+    assert_close(sum(p for p, _, _ in every), torch.tensor(1.0, dtype=torch.float64))
+    exact = gradients(model, -sum(p * log_p for p, log_p, _ in every))
+    by_sample = [(p.detach(), gradients(model, loss)) for p, _, loss in every]
+    for number, wanted in enumerate(exact):
+        assert_close(sum(p * found[number] for p, found in by_sample), wanted)
+    assert max(float(g.abs().max()) for g in exact) > 1e-3
+
+
+def test_monte_carlo_gradient_nears_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, tokens = build("hard-always").train(), said(1, 4)
+    every = enumerated(model, tokens, monkeypatch)
+    exact = gradients(model, -sum(p * log_p for p, log_p, _ in every))
+    rows = 20_000
+    torch.manual_seed(5)
+    drawn = gradients(model, bound(model, tokens, rows, -0.7).loss / rows)
+    flat, near = (torch.cat([g.flatten() for g in each]) for each in (exact, drawn))
+    assert float((flat - near).norm() / flat.norm()) < 0.05
+
+
+def test_without_the_sampled_term_the_gradient_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test above would notice: the attention's own weights learn by REINFORCE alone."""
+    model, tokens = build("hard-always").train(), said(1, 4)
+    every = enumerated(model, tokens, monkeypatch)
+    exact = gradients(model, -sum(p * log_p for p, log_p, _ in every))
+    plain = gradients(model, -sum(p.detach() * log_p for p, log_p, _ in every))
+    names = [name for name, _ in model.named_parameters()]
+    place = names.index("decoder.attention.energy.weight")
+    assert float((exact[place] - plain[place]).norm() / exact[place].norm()) > 0.5
+
+
+def test_a_backbone_of_its_own_learns() -> None:
+    torch.manual_seed(0)
+    backbone = SmallCnn(dim=8, size=32)
+    model = systems.show_attend_tell(Pictures(8, (2, 2), backbone), VOCAB, **_ATTEND, dropout=0.0)
+    other = systems.show_attend_tell(Pictures(8, (2, 2), backbone), VOCAB, **_ATTEND, dropout=0.0)
+    pixels, mask = torch.randn(2, 3, 32, 32), torch.ones(2, 4, dtype=torch.bool)
+    model(pixels, mask, said(2, 3)).outputs.sum().backward()
+    own = dict(model.encoder.named_parameters())
+    assert all(p.grad is not None for p in own.values())
+    assert own
+    assert all(p.grad is None for p in other.parameters())
+
+
+def test_share_of_means() -> None:
+    with pytest.raises(ValueError, match="mean: wanted a share from 0 to below 1, got 1"):
+        HalfHard(2, 2, dim=2, mean=1.0)
