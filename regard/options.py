@@ -58,8 +58,8 @@ def run(word: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="TEXT",
-        help="what to answer, or what a language model is to write on from (default: the lines "
-        "of standard input)",
+        help="what to answer, what a language model is to write on from (default: the lines of "
+        "standard input), or pictures and folders of pictures to describe",
     )
     word.add_argument("--input", metavar="FILE", help="answer the lines of a file")
     word.add_argument(
@@ -121,6 +121,12 @@ def run(word: argparse.ArgumentParser) -> None:
         metavar="N",
         help="of a language model: how many symbols to write on (default: 500)",
     )
+    word.add_argument("--csv", action="store_true", help="of pictures: a table with every caption")
+    word.add_argument(
+        "--sheet",
+        metavar="FILE",
+        help="of pictures: also draw all of them with their captions (.png, .svg, .pdf)",
+    )
 
 
 def evaluate(word: argparse.ArgumentParser) -> None:
@@ -164,7 +170,8 @@ def look(word: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="TEXT",
-        help="what to answer; with --map a file of sentences, with --gradients further models",
+        help="what to answer, or a photo, or a folder of photos; with --map a file of sentences, "
+        "with --gradients further models",
     )
     way = word.add_mutually_exclusive_group()
     way.add_argument(

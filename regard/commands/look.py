@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import regard
+from regard.commands.describe import look_at
 from regard.commands.gradients import follow
 
 
@@ -34,8 +35,13 @@ def look(
     elif mapped:
         _map(model, _one(texts, "a file of sentences behind the model"), path, dark)
     else:
+        trained = regard.load(model)
+        if trained.sees:
+            _refuse({"--heads": heads or None}, "for models of texts")
+            look_at(trained, texts, answer=answer, output=path, dark=dark)
+            return
         text = _one(texts, "a text to look at, in quotes if it has several words")
-        seen = regard.load(model).look(text, answer=answer)
+        seen = trained.look(text, answer=answer)
         place = seen.save(path, heads=heads, dark=dark)
         print(f"{' '.join(seen.source)} → {' '.join(seen.target)}\n{place}")
 

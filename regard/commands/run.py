@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import regard
+from regard.commands.describe import describe
 from regard.commands.talk import converse, refuse
 from regard.commands.write import write
 from regard.search import Average, Gnmt, Penalty, Raw
@@ -37,6 +38,8 @@ def run(
     batch: int,
     length: int | None,
     talk: bool,
+    csv: bool,
+    sheet: str | None,
 ) -> None:
     """Answer every text, in order; or write on from it, or keep a dialogue going."""
     if texts and input:
@@ -57,6 +60,13 @@ def run(
         _refuse(options, "is for drawing at random; add --sample")
     how = asked(trained.decode, beam=beam, penalty=penalty, nbest=nbest, sampled=sample)
     chosen = sampling if sample else None
+    if trained.sees:
+        _refuse({"--prefix": prefix, "--talk": talk}, "is for models that answer texts")
+        photos = texts or (list(_lines(input)) if input else [])
+        form: dict[str, Any] = {"as_json": json, "as_csv": csv, "sheet": sheet}
+        describe(trained, photos, decode=how, sampling=chosen, batch=min(batch, 32), **form)
+        return
+    _refuse({"--csv": csv, "--sheet": sheet}, "is for models that describe pictures")
     if talk:
         beside = {"TEXT": texts, "--input": input, "--prefix": prefix, "--json": json}
         refuse({**beside, "--nbest": nbest > 1})

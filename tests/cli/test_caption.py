@@ -1,0 +1,315 @@
+"""Captions for pictures, from a folder of photos to a model that shows where it looked."""
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from PIL import Image
+
+import regard
+from cli.conftest import Say
+from regard.cli import main
+from regard.metrics import meteor
+from regard.tasks.caption import PICTURES, CaptionLearning
+
+COLOURS = {"red": (220, 30, 30), "green": (30, 200, 30), "blue": (40, 40, 230)}
+PLACES = {"left": (2, 12, 26, 36), "right": (38, 12, 62, 36)}
+SOFT = {
+    "is": "systems.show_attend_tell", "annotation": 32, "embedding": 16, "dim": 48,
+    "attention": 16, "readout": 16, "dropout": 0.0,
+}  # fmt: skip
+
+
+def draw(path: Path, colour: str, place: str, seed: int) -> None:
+    """A square on noisy grey."""
+    noise = np.random.default_rng(seed).integers(90, 130, (48, 64, 3), np.uint8)
+    image = Image.fromarray(noise)
+    image.paste(COLOURS[colour], PLACES[place])
+    image.save(path)
+
+
+@pytest.fixture(scope="session")
+def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("photos")
+    (folder / "images").mkdir()
+    kinds = [(colour, place) for colour in COLOURS for place in PLACES]
+    for part, count in {"train": 6, "valid": 2}.items():
+        rows = []
+        for seed in range(count):
+            for colour, place in kinds:
+                name = f"{part}-{colour}-{place}-{seed}.png"
+                draw(folder / "images" / name, colour, place, seed + 100 * len(part))
+                said = [f"A {colour} square on the {place}.", f"a {colour} square to the {place}"]
+                rows.append({"image": name, "captions": said})
+        (folder / f"{part}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder
+
+
+def recipe_of(folder: Path, **changes: Any) -> dict[str, Any]:
+    pytest.importorskip("efficientnet_lite_pytorch")
+    recipe: dict[str, Any] = {
+        "is": "tasks.Caption",
+        "about": "Squares.",
+        "data": {
+            "train": str(folder / "train.jsonl"),
+            "valid": str(folder / "valid.jsonl"),
+            "target": {"is": "data.Words"},
+            "backbone": {"is": "encoders.EfficientNetLite", "stages": [5], "size": 64},
+            "cache": str(folder / "cache"),
+        },
+        "model": dict(SOFT),
+        "train": {
+            "updates": 50,
+            "tokens": 300,
+            "optimizer": {"is": "torch.optim.AdamW", "lr": 0.01},
+            "schedule": {"is": "train.Constant"},
+            "validate_every": 50,
+            "tensorboard": False,
+        },
+        "metrics": ["bleu4", "cider"],
+        "doubly": 0.1,
+    }
+    for key, value in changes.items():
+        *above, last = key.split("__")
+        place = recipe
+        for name in above:
+            place = place[name]
+        place[last] = value
+    return recipe
+
+
+Trained = Callable[..., Path]
+
+
+def trained(folder: Path, name: str, **changes: Any) -> Path:
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump(recipe_of(folder, **changes)))
+    assert main(["train", str(path), "--output", str(folder / name), "--quiet"]) == 0
+    return folder / name
+
+
+@pytest.fixture(scope="session")
+def model(photos: Path) -> Path:
+    """A model that has learned the task."""
+    return trained(photos, "model")
+
+
+def test_it_learns_what_and_where(model: Path, photos: Path) -> None:
+    captioner: Any = regard.load(model)
+    valid = sorted((photos / "images").glob("valid-*"))
+    right = 0
+    for path, output in zip(valid, captioner.run(valid), strict=True):
+        _, colour, place, _ = path.stem.split("-")
+        right += {colour, place} <= set(output.text.split())
+    assert right >= 10  # of 12
+    found = captioner.evaluate(str(photos / "valid.jsonl"))
+    assert found.scores["bleu4"].value > 60
+    assert found.doubts == []
+
+
+def test_one_photo_as_many(model: Path, photos: Path) -> None:
+    captioner: Any = regard.load(model)
+    valid = sorted((photos / "images").glob("valid-*"))[:5]
+    together = captioner.run(valid)
+    for path, output in zip(valid, together, strict=True):
+        (alone,) = captioner.run([path])
+        assert alone.text == output.text
+        assert alone.log_prob == pytest.approx(output.log_prob, abs=1e-3)
+
+
+def test_lines_json_and_csv(model: Path, photos: Path, say: Say) -> None:
+    one, two = (str(photos / "images" / f"valid-red-{place}-0.png") for place in PLACES)
+    said = say("run", model, one, two)
+    assert (said.code, said.err) == (0, "")
+    rows = [line.split("\t") for line in said.out.splitlines()]
+    assert [row[0] for row in rows] == [one, two]
+    assert all("red" in row[1] for row in rows)
+    said = say("run", model, one, "--json", "--nbest", "3")
+    content = json.loads(said.out)
+    assert content["source"] == one
+    assert content["text"] == rows[0][1]
+    assert len(content["others"]) == 2
+    assert np.shape(content["alignment"]) == (len(content["tokens"]), 16)
+    table = list(csv.reader(io.StringIO(say("run", model, one, "--csv", "--nbest", "2").out)))
+    assert table[0] == ["image", "rank", "score", "caption"]
+    assert [row[:2] for row in table[1:]] == [[one, "1"], [one, "2"]]
+    assert table[1][3] == rows[0][1]
+
+
+def test_a_folder_with_broken_files_in_it(
+    model: Path, photos: Path, say: Say, tmp_path: Path
+) -> None:
+    source = photos / "images" / "valid-red-left-0.png"
+    shutil.copy(source, tmp_path / "b.png")
+    (tmp_path / "a.jpg").write_bytes(b"")
+    (tmp_path / "c.png").write_bytes(source.read_bytes()[:500])
+    (tmp_path / "notes.txt").write_text("not a picture")
+    said = say("run", model, tmp_path, "--sheet", tmp_path / "sheet.svg")
+    assert said.code == 0
+    assert [line.split("\t")[0] for line in said.out.splitlines()] == [str(tmp_path / "b.png")]
+    assert f"{tmp_path / 'a.jpg'}: is empty" in said.err
+    assert f"{tmp_path / 'c.png'}: the image is broken" in said.err
+    assert "2 of 3 pictures left out" in said.err
+    assert "square" in (tmp_path / "sheet.svg").read_text()
+    (tmp_path / "b.png").unlink()
+    said = say("run", model, tmp_path)
+    assert said.code == 1
+    assert "none of the 2 pictures could be opened" in said.err
+    assert "wanted pictures" in say("run", model, "--csv", "--input", "/dev/null").err
+
+
+def test_options_that_are_not_for_it(model: Path, say: Say) -> None:
+    assert (
+        "--prefix: is for models that answer texts" in say("run", model, "x", "--prefix", "a").err
+    )
+    assert "--heads: is for models of texts" in say("look", model, "x.png", "--heads").err
+    assert "there is no such file" in say("look", model, "nothing.png").err
+
+
+def test_look_lights_up_what_is_named(model: Path, photos: Path, say: Say, tmp_path: Path) -> None:
+    photo = photos / "images" / "valid-green-right-1.png"
+    seen: Any = regard.load(model).look(str(photo))
+    assert seen.weights.shape[1:] == (4, 4)
+    np.testing.assert_allclose(seen.weights.sum((1, 2)), 1, atol=1e-4)
+    light = seen.bright(seen.target.index("green"))
+    assert light.shape == (48, 64)
+    assert 0 <= light.min() <= light.max() <= 1
+    said = say("look", model, photo, "--output", tmp_path / "look.svg")
+    assert said.code == 0
+    assert f"{photo} → {' '.join(seen.target)}" in said.out
+    drawn = (tmp_path / "look.svg").read_text()
+    assert all(word in drawn for word in seen.target)
+    assert drawn.count("<image") == len(seen.target) + 1
+    given = say("look", model, photo, "--answer", "A red square.", "--output", tmp_path / "a.png")
+    assert "→ a red square" in given.out
+    for each in PLACES:
+        shutil.copy(photos / "images" / f"valid-blue-{each}-0.png", tmp_path)
+    (tmp_path / "a.png").unlink()
+    said = say("look", model, tmp_path, "--output", tmp_path / "sheet.png")
+    assert said.code == 0
+    assert (tmp_path / "sheet.png").stat().st_size > 10_000
+
+
+def test_evaluated(model: Path, say: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> str:
+        raise meteor.Unavailable("METEOR: needs Java, and there is none")
+
+    monkeypatch.setattr(meteor, "_java", missing)
+    said = say("evaluate", model, "valid", "--metrics", "bleu1,meteor,perplexity")
+    assert said.code == 0
+    assert "bleu1" in said.out
+    assert "meteor is missing: METEOR: needs Java" in said.out
+    assert "by length" not in said.out
+
+
+def test_doubts(model: Path, photos: Path, tmp_path: Path) -> None:
+    captioner: Any = regard.load(model)
+    rows = []
+    for number in range(24):
+        Image.new("RGB", (32, 32), (255, 0, 255)).save(tmp_path / f"{number}.png")
+        rows.append({"image": f"{number}.png", "captions": ["a square"]})
+    (tmp_path / "c.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = captioner.evaluate(str(tmp_path / "c.jsonl"), metrics=["bleu1"])
+    assert "24 of 24 captions are the same" in found.doubts[0]
+    assert "unlike those of training" in found.doubts[1]
+
+
+def test_the_folder_says_how_pictures_are_prepared(model: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(model, tmp_path / "copy")
+    content = json.loads((copied / PICTURES).read_text())
+    content["preprocessing"]["fit"] = "crop"
+    (copied / PICTURES).write_text(json.dumps(content))
+    other: Any = regard.load(copied)
+    assert other.eye.backbone.preprocessing.fit == "crop"
+    content["weights"] = "0" * 32
+    (copied / PICTURES).write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="its weights are not those that this model was trained"):
+        regard.load(copied)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"is": "systems.show_tell", "embedding": 16, "dim": 32},
+        {**SOFT, "choice": "hard"},
+    ],
+    ids=["show-tell", "hard"],
+)
+def test_other_systems_train(photos: Path, own: dict[str, Any], say: Say) -> None:
+    path = trained(photos, own["is"] + own.get("choice", ""), model=own, train__updates=4)
+    photo = photos / "images" / "valid-red-left-0.png"
+    assert say("run", path, photo).code == 0
+    said = say("look", path, photo, "--output", path / "look.png")
+    if own["is"] == "systems.show_tell":
+        assert "no attention" in said.err
+    else:
+        assert said.code == 0
+
+
+def test_a_backbone_that_learns(photos: Path, say: Say) -> None:
+    small = {"is": "encoders.SmallCnn", "dim": 16, "size": 32}
+    path = photos / "frozen.yaml"
+    path.write_text(yaml.safe_dump(recipe_of(photos, data__backbone=small)))
+    said = say("train", path, "--output", photos / "frozen")
+    assert "data.learns: wanted true for encoders.SmallCnn" in said.err
+    changes = {"data__backbone": small, "data__learns": True, "train__updates": 3}
+    folder = trained(photos, "learns", **changes)
+    again = trained(photos, "again", **changes)
+    weights = [(each / "model.safetensors").read_bytes() for each in (folder, again)]
+    assert weights[0] == weights[1]
+    assert say("run", folder, photos / "images" / "valid-red-left-0.png").code == 0
+
+
+def test_hard_attention_resumes_with_its_baseline(
+    photos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed in the middle of an epoch and started again: the same weights, bit for bit."""
+    changes = {
+        "model": {**SOFT, "choice": "hard"},
+        "train__updates": 5,
+        "train__checkpoint_every": 1,
+        "train__tokens": 150,
+    }
+    whole = trained(photos, "whole", **changes)
+    usual, calls = CaptionLearning.loss, [0]
+
+    def dying(self: Any, *arguments: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == 11 + 3:  # the preflight takes eleven
+            raise KeyboardInterrupt
+        return usual(self, *arguments)
+
+    path = photos / "killed.yaml"
+    path.write_text(yaml.safe_dump(recipe_of(photos, **changes)))
+    command = ["train", str(path), "--output", str(photos / "killed"), "--quiet"]
+    with monkeypatch.context() as patch:
+        patch.setattr(CaptionLearning, "loss", dying)
+        assert main(command) == 130
+    assert main(command) == 0
+    first, second = (
+        (each / "model.safetensors").read_bytes() for each in (whole, photos / "killed")
+    )
+    assert first == second
+
+
+def test_bad_pictures_in_training(photos: Path, say: Say, tmp_path: Path) -> None:
+    shutil.copytree(photos / "images", tmp_path / "images")
+    for part in ("train", "valid"):
+        shutil.copy(photos / f"{part}.jsonl", tmp_path)
+    broken = tmp_path / "images" / "train-red-left-0.png"
+    broken.write_bytes(broken.read_bytes()[:300])
+    path = tmp_path / "bad.yaml"
+    path.write_text(yaml.safe_dump(recipe_of(tmp_path, train__updates=1)))
+    said = say("train", path, "--output", tmp_path / "out")
+    assert said.code == 1
+    assert f"{broken}: the image is broken" in said.err
+    said = say("train", path, "data.on_error=skip", "--output", tmp_path / "out", "--fresh")
+    assert said.code == 0
+    assert "1 of train left out: picture that cannot be used" in said.out + said.err
