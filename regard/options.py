@@ -159,6 +159,11 @@ def evaluate(word: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="draw the first metric by length of the source (.png, .svg, .pdf)",
     )
+    word.add_argument(
+        "--mistakes",
+        metavar="FILE",
+        help="of pictures: draw those with the lowest scores, the worst first (.png, .svg, .pdf)",
+    )
     word.add_argument("--json", action="store_true", help="print the scores as JSON")
 
 

@@ -146,7 +146,9 @@ def table(wanted: Reproduction, folder: Path) -> list[str]:
         runs = [run for seed in line.seeds if (run := found(folder / line.folder(seed)))]
         cells = [line.name]
         for metric in metrics:
-            cells += [line.published.get(metric, ""), obtained([r.scores[metric] for r in runs])]
+            scores = [r.scores[metric] for r in runs if metric in r.scores]
+            shown = "cannot be computed here" if runs and not scores else obtained(scores)
+            cells += [line.published.get(metric, ""), shown]
         if runs:
             cells += [
                 ", ".join(f"{r.minutes:.0f}" for r in runs),

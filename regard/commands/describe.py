@@ -9,9 +9,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from regard.data import Report, images_in, open_image
 from regard.data.progress import counting
 from regard.tasks.decode import Decode, Sampling
+from regard.tasks.evaluate import Evaluation
 from regard.tasks.output import Output
 
 
@@ -101,6 +104,24 @@ def _sheet(found: list[tuple[str, str]], path: str, *, dark: bool = False) -> Pa
     from regard.look.style import save
 
     return save(contact_sheet([(reduced(open_image(n)), t) for n, t in found], dark=dark), path)
+
+
+def draw_mistakes(found: Evaluation, path: Path, *, most: int = 20) -> Path:
+    """The pictures with the lowest scores of the first metric, with what was said and wanted."""
+    from regard.look.overlay import contact_sheet, reduced
+    from regard.look.style import save
+
+    name, score = next(iter(found.scores.items()))
+    each = score.metric.scores(score.statistics)
+    order = np.argsort(each if score.metric.higher_is_better else -each, kind="stable")[:most]
+    rows = [
+        (
+            reduced(open_image(found.sources[place])),
+            f"{name} {each[place]:.0f}: {found.outputs[place]} ≠ {found.references[place][0]}",
+        )
+        for place in order.tolist()
+    ]
+    return save(contact_sheet(rows), path)
 
 
 def _complain(report: Report, asked: int) -> None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import regard
+from regard.commands.describe import draw_mistakes
 from regard.commands.run import asked, together
 from regard.config import OWN
 from regard.metrics import Comparison, plot_by_length
@@ -32,6 +33,7 @@ def evaluate(
     most: int | None = None,
     outputs: str | None = None,
     plot: str | None = None,
+    mistakes: str | None = None,
     json: bool = False,
 ) -> None:
     """Score a model on pairs, alone or against another."""
@@ -45,6 +47,10 @@ def evaluate(
     tests = found.against(other) if other else {}
     if outputs:
         _write(found, Path(outputs))
+    if mistakes:
+        if not models[0].sees:
+            raise ValueError("--mistakes: is for models that describe pictures")
+        draw_mistakes(found, Path(mistakes))
     if plot:
         _plot({model: found} | ({against: other} if against and other else {}), Path(plot))
     if json:

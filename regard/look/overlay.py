@@ -66,7 +66,9 @@ def contact_sheet(
     for number, (image, caption) in enumerate(captioned):
         row, column = divmod(number, columns)
         x, y = _MARGIN + column * (_SHEET + _GAP), _MARGIN + row * (_SHEET + _BELOW)
-        _place(figure, x, y, _SHEET, _SHEET).imshow(np.asarray(reduced(image)))
+        axes = _place(figure, x, y, _SHEET, _SHEET)
+        axes.imshow(np.asarray(reduced(image)))
+        axes.set_anchor("S")  # a wide picture stands on its caption
         text = wrapped(caption)
         _write(figure, x + _SHEET / 2, y + _SHEET + 0.05, text, theme, size=7.5, ha="center")
     return figure

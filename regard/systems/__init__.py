@@ -5,6 +5,7 @@ from regard.systems.cho import cho
 from regard.systems.conversation import conversation
 from regard.systems.convs2s import convs2s
 from regard.systems.gnmt import gnmt
+from regard.systems.grid_transformer import grid_transformer
 from regard.systems.hierarchical import hierarchical
 from regard.systems.language_model import language_model
 from regard.systems.luong import luong
@@ -19,6 +20,7 @@ __all__ = [
     "conversation",
     "convs2s",
     "gnmt",
+    "grid_transformer",
     "hierarchical",
     "language_model",
     "luong",

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -209,6 +210,15 @@ def test_evaluated(model: Path, say: Say, monkeypatch: pytest.MonkeyPatch) -> No
     assert "by length" not in said.out
 
 
+def test_mistakes_are_drawn_the_worst_first(model: Path, say: Say, tmp_path: Path) -> None:
+    path = tmp_path / "mistakes.svg"
+    said = say("evaluate", model, "valid", "--metrics", "bleu1", "--mistakes", path, "--json")
+    assert said.code == 0
+    scores = [float(text) for text in re.findall(r"bleu1 (\d+):", path.read_text())]
+    assert len(scores) == 12
+    assert scores == sorted(scores)
+
+
 def test_doubts(model: Path, photos: Path, tmp_path: Path) -> None:
     captioner: Any = regard.load(model)
     rows = []
@@ -239,8 +249,9 @@ def test_the_folder_says_how_pictures_are_prepared(model: Path, tmp_path: Path) 
     [
         {"is": "systems.show_tell", "embedding": 16, "dim": 32},
         {**SOFT, "choice": "hard"},
+        {"is": "systems.grid_transformer", "dim": 16, "hidden": 16, "layers": 2},
     ],
-    ids=["show-tell", "hard"],
+    ids=["show-tell", "hard", "transformer"],
 )
 def test_other_systems_train(photos: Path, own: dict[str, Any], say: Say) -> None:
     path = trained(photos, own["is"] + own.get("choice", ""), model=own, train__updates=4)
