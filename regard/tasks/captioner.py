@@ -238,7 +238,8 @@ class Captioner(Trained):
         for place, captions in enumerate(shown.captions):
             rows = self.target.encode(self.tidied(captions))
             batch = text_batch([[]] * len(rows), rows)
-            source = shown.given([place]).expand(len(rows), *shown.given([place]).shape[1:])
+            one = shown.given([place])
+            source = one.expand(len(rows), *one.shape[1:])
             given = self._placed(source, self._mask(len(rows)), batch.inputs, batch.targets)
             log_p = self.model.head(self.model(*given[:3]).outputs).log_softmax(-1)
             picked = log_p.gather(2, given[3][..., None])[..., 0].cpu() * batch.target_mask

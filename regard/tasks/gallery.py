@@ -25,7 +25,7 @@ from regard.data import (
     as_captions,
     open_image,
 )
-from regard.data.features import HALF_MOST, Features, extract, store_for
+from regard.data.features import HALF_MOST, Features, extract
 from regard.data.images import Picture
 from regard.data.sources import OnError, data_error
 from regard.encoders.image import Backbone, EfficientNetLite
@@ -42,13 +42,10 @@ class Eye:
     @cached_property
     def pictures(self) -> Pictures:
         """What a model is to be built for."""
-        shape = store_for(self.backbone, self.cache).shape if not self.learns else None
-        if shape is not None:
-            return Pictures(shape.dim, shape.grid)
         size = self.backbone.preprocessing.size
         with torch.inference_mode():
             grid = self.backbone(torch.zeros(1, 3, size, size)).grid
-        return Pictures(self.backbone.dim, grid, self.backbone)
+        return Pictures(self.backbone.dim, grid, self.backbone if self.learns else None)
 
     @torch.no_grad()
     def see(self, images: Sequence[Picture]) -> Float[Tensor, batch * picture]:

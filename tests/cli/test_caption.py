@@ -231,6 +231,16 @@ def test_doubts(model: Path, photos: Path, tmp_path: Path) -> None:
     assert "unlike those of training" in found.doubts[1]
 
 
+def test_using_a_model_leaves_nothing_behind(model: Path, photos: Path, tmp_path: Path) -> None:
+    copied = shutil.copytree(model, tmp_path / "copy")
+    recipe = yaml.safe_load((copied / "recipe.yaml").read_text())
+    recipe["data"]["cache"] = str(tmp_path / "cache")
+    (copied / "recipe.yaml").write_text(yaml.safe_dump(recipe))
+    captioner: Any = regard.load(copied)
+    captioner.run([photos / "images" / "valid-red-left-0.png"])
+    assert not (tmp_path / "cache").exists()
+
+
 def test_the_folder_says_how_pictures_are_prepared(model: Path, tmp_path: Path) -> None:
     copied = shutil.copytree(model, tmp_path / "copy")
     content = json.loads((copied / PICTURES).read_text())
