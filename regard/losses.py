@@ -69,7 +69,9 @@ class ChunkedCrossEntropy(torch.autograd.Function):
         ctx: Any, rows: Tensor, weight: Tensor, bias: Tensor, wanted: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
         rows = rows.to(weight.dtype)
-        into_rows, into_weight, into_bias = (torch.zeros_like(x) for x in (rows, weight, bias))
+        learning = any(ctx.needs_input_grad)
+        shapes = (rows, weight, bias) if learning else ()
+        into = [torch.zeros_like(x) for x in shapes]
         everything, mean = torch.zeros_like(bias[:1]), weight.mean(0)
         for first in range(0, len(rows), ChunkedCrossEntropy.CHUNK):
             part = slice(first, first + ChunkedCrossEntropy.CHUNK)
@@ -78,17 +80,18 @@ class ChunkedCrossEntropy(torch.autograd.Function):
             table.sub_(most).exp_()
             mass = table.sum(1, keepdim=True)
             everything += (mass.log() + most).sum()
-            if any(ctx.needs_input_grad):
+            if learning:
                 inverse = mass.reciprocal()
-                into_rows[part] = (table @ weight).mul_(inverse)
-                into_weight.addmm_(table.T, rows[part] * inverse)
-                into_bias.addmv_(table.T, inverse[:, 0])
+                into[0][part] = (table @ weight).mul_(inverse)
+                into[1].addmm_(table.T, rows[part] * inverse)
+                into[2].addmv_(table.T, inverse[:, 0])
         share, even = 1 - smoothing, smoothing / len(weight)
-        into_rows.sub_(share * weight[wanted] + smoothing * mean)
-        into_weight.index_add_(0, wanted, rows, alpha=-share).sub_(even * rows.sum(0))
-        often = wanted.bincount(minlength=len(weight)).to(bias.dtype)
-        into_bias.sub_(share * often + even * len(rows))
-        ctx.save_for_backward(into_rows, into_weight, into_bias)
+        if learning:
+            into[0].sub_(share * weight[wanted] + smoothing * mean)
+            into[1].index_add_(0, wanted, rows, alpha=-share).sub_(even * rows.sum(0))
+            often = wanted.bincount(minlength=len(weight)).to(bias.dtype)
+            into[2].sub_(share * often + even * len(rows))
+            ctx.save_for_backward(*into)
         picked = (rows * weight[wanted]).sum() + bias[wanted].sum()
         average = (rows @ mean).sum() + len(rows) * bias.mean()
         nll = (everything - picked).sum()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
 import regard
-from regard.commands.recipes import bundled_folder
-from regard.commands.train import train
+from regard.commands.recipes import bundled_folder, find
 from regard.config import OWN, build
 from regard.metrics import Interval, by_length, plot_by_length
 from regard.metrics import Row as Bucket
@@ -94,14 +95,25 @@ def read(name: str) -> Reproduction:
 
 def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: bool) -> None:
     """Train and evaluate one run, from wherever it stands."""
-    if (folder / FOUND).is_file():
-        return
     changes = [*line.change, f"train.seed={seed}", *(wanted.quick if quick else [])]
-    train(line.recipe, changes, str(folder), fresh=False, quiet=False)
+    asked = {"recipe": find(line.recipe).read_text(encoding="utf-8"), "changes": changes}
+    if (folder / FOUND).is_file():
+        if json.loads((folder / FOUND).read_text(encoding="utf-8"))["asked"] != asked:
+            raise ValueError(
+                f"{folder}: holds a run of another recipe; delete it, or choose another --output"
+            )
+        return
+    # A process of its own: its peak of memory is that of this run alone.
+    words = ["train", line.recipe, *changes, "--output", str(folder)]
+    if subprocess.run([sys.executable, "-m", "regard.cli", *words], check=False).returncode:
+        raise RuntimeError(f"{line.name}: the training failed; the same command goes on from there")
     part = task_of(read_recipe(folder / RECIPE), trust=OWN).part(wanted.part)  # type: ignore[arg-type]
+    if part is None:
+        raise ValueError(f"{line.recipe}: its data have no part {wanted.part!r} to be measured on")
     evaluation = regard.load(folder).evaluate(part, metrics=wanted.metrics)
     card = read_card(folder)
     facts = {
+        "asked": asked,
         "scores": evaluation.as_dict()["scores"],
         "minutes": card["training_seconds"] / 60,
         "updates": card["updates"],
@@ -117,6 +129,7 @@ def found(folder: Path) -> Found | None:
     if not (folder / FOUND).is_file():
         return None
     facts = json.loads((folder / FOUND).read_text(encoding="utf-8"))
+    del facts["asked"]
     buckets = [
         Bucket(**{**row, "interval": Interval(**row["interval"])}) for row in facts.pop("buckets")
     ]

@@ -38,6 +38,10 @@ def evaluate(
 ) -> None:
     """Score a model on pairs, alone or against another."""
     models = [together(model, others)] + ([regard.load(against)] if against else [])
+    if models[0].writes:
+        asked_for = {"--beam": beam, "--penalty": penalty, "--outputs": outputs, "--plot": plot}
+        if wrong := [option for option, value in asked_for.items() if value is not None]:
+            raise ValueError(f"{wrong[0]}: is for models that answer; this one writes on")
     part = _part(model, data)
     names = [name.strip() for name in metrics.split(",")] if metrics else None
     if most is not None and most < 1:

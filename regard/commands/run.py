@@ -50,9 +50,12 @@ def run(
     trained = together(model, others)
     if trained.writes:
         answering = {"--beam": beam, "--penalty": penalty, "--prefix": prefix, "--talk": talk}
+        answering["--nbest"] = nbest > 1
         _refuse(answering, "is for models that answer; this one writes on")
-        prompts = texts or (_lines(input) if input else [""])
-        write(trained, prompts, length=length or 500, how=sampling, as_json=json)
+        typed = not texts and not input and sys.stdin.isatty()
+        prompts = [""] if typed else texts or _lines(input)
+        symbols = 500 if length is None else length
+        write(trained, prompts, length=symbols, how=sampling, as_json=json)
         return
     _refuse({"--length": length}, "is for language models, which write on; this model answers")
     if not sample:
@@ -95,9 +98,10 @@ def _refuse(options: Mapping[str, object], why: str) -> None:
 def together(model: str, others: Sequence[str]) -> Any:
     """A model, or an ensemble of it and others."""
     first: Any = regard.load(model)
-    if others and first.writes:
+    rest: list[Any] = [regard.load(other) for other in others]
+    if rest and any(each.writes for each in (first, *rest)):
         raise ValueError("--with: is for models that answer; language models write alone")
-    return first.joined([regard.load(other) for other in others]) if others else first
+    return first.joined(rest) if rest else first
 
 
 def asked(

@@ -55,15 +55,13 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
     view.say(what)
     for oddity in oddities:
         view.say(oddity, style="yellow")
-    fit(task.train, learning, folder, view=view, card={"recipe": path.stem})
-    if first and not quiet:
+    trained = fit(task.train, learning, folder, view=view, card={"recipe": path.stem})
+    if first and trained and not quiet:
         view.say("\nwhat to expect of it:")
         for line in learning.expected(folder):
             view.say(f"  {line}")
-    view.say(
-        f"\nthe model is in {folder}; try\n  regard run {folder} TEXT\n"
-        f"  regard look {folder} TEXT\n  regard evaluate {folder} valid"
-    )
+    words = "".join(f"\n  regard {words.format(folder)}" for words in learning.next_words)
+    view.say(f"\nthe model is in {folder}; try{words}")
 
 
 def changed(recipe: dict[str, Any], changes: list[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from regard.data.json_lines import JsonLines
 from regard.data.parts import SetAside, UpTo
 from regard.data.prepared import prepare, train_tokenizers
 from regard.data.pronounce import CMUdict
-from regard.data.running import RunningText, Stream, Windows
+from regard.data.running import Lines, RunningText, Stream, Windows
 from regard.data.sources import Checks, DataError, Pair, Pairs, Report
 from regard.data.tables import Table
 from regard.data.text_files import Parallel
@@ -51,6 +51,7 @@ __all__ = [
     "ImageFolder",
     "JsonLines",
     "Karpathy",
+    "Lines",
     "Pair",
     "Pairs",
     "Parallel",

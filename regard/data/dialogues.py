@@ -84,6 +84,10 @@ class Dialogues(Pairs):
         known = {tuple(turns) for _, turns in other}
         yield from self.checks.kept(self._pairs(known, report), (), report)
 
+    def group(self, pair: Pair) -> str:
+        """The whole dialogue: its turns stand in several pairs."""
+        return pair.where.rpartition(" turn ")[0].rpartition(":")[2]
+
     def _pairs(self, known: Container[tuple[str, ...]], report: Report) -> Iterator[Pair]:
         for where, turns in self._dialogues(self.path, report):
             if tuple(turns) in known:

@@ -26,8 +26,9 @@ class _Part(Pairs):
 class SetAside(_Part):
     """A share of the pairs that is set aside, or all the others.
 
-    The source text alone decides: texts that occur twice stand on one side, and further lines in
-    the file move none of the lines that were there.
+    What a pair belongs to alone decides, which is its source text, or the dialogue that it is from:
+    texts that occur twice stand on one side, and further lines in the file move none of those that
+    were there.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class SetAside(_Part):
     def read(self, report: Report) -> Iterator[Pair]:
         """Give the pairs of this part."""
         for pair in self.of.read(report):
-            aside = crc32(pair.source.casefold().encode()) < self.share * 2**32
+            aside = crc32(self.of.group(pair).encode()) < self.share * 2**32
             if aside == (self.part == "aside"):
                 yield pair
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -18,16 +18,31 @@ from regard.data.text_files import existing, read_lines
 from regard.data.tokenizer import Tokenizer
 from regard.data.tokenizers import Characters, TokenizerSettings
 
-META, TOKENS = "meta.json", "tokens"
-VERSION = 1
+META, TOKENS, LINES = "meta.json", "tokens", "lines"
+VERSION = 2
 CHUNK = 2_000
 
 
 class Stream(NamedTuple):
-    """A text as numbers, and the characters that it had, line ends included."""
+    """A text as numbers, and the characters of each of its lines, the line's end included."""
 
     tokens: NDArray[Any]
-    characters: int
+    lines: NDArray[np.int32]
+
+    @property
+    def characters(self) -> int:
+        """Of the whole text."""
+        return int(self.lines.sum())
+
+
+class Lines:
+    """The lines of a part of a text, to be read as often as one likes."""
+
+    def __init__(self, read: Callable[[], Iterator[str]]) -> None:
+        self.read = read
+
+    def __iter__(self) -> Iterator[str]:
+        return self.read()
 
 
 class RunningText:
@@ -49,6 +64,9 @@ class RunningText:
     ) -> None:
         if not 0 < held_out < 1:
             raise ValueError(f"held_out: wanted a share between 0 and 1, got {held_out}")
+        for name, files in (("train", train), ("valid", valid)):
+            if files == []:
+                raise ValueError(f"{name}: wanted a text file or several, got an empty list")
         self._train = [train] if isinstance(train, str) else train
         self._valid = [valid] if isinstance(valid, str) else valid
         self.held_out, self.symbols = held_out, symbols or Characters()
@@ -97,8 +115,9 @@ class RunningText:
                 with whole_folder(folder, _usable) as unfinished:
                     _write(unfinished, lines, tokenizer, progress)
             meta: dict[str, Any] = read_json(folder / META)
-            tokens = np.memmap(folder / TOKENS, dtype=meta["type"], mode="r").view(np.ndarray)
-            found.append(Stream(tokens, meta["characters"]))
+            maps = {TOKENS: meta["type"], LINES: "int32"}
+            parts = [np.memmap(folder / n, dtype=t, mode="r") for n, t in maps.items()]
+            found.append(Stream(*(part.view(np.ndarray) for part in parts)))
         return found[0], found[1]
 
 
@@ -111,36 +130,41 @@ def read_texts(paths: list[str]) -> Iterator[str]:
             yield line.text
 
 
-def encoded(lines: Iterable[str], tokenizer: Tokenizer) -> Iterator[tuple[NDArray[Any], int]]:
-    """Numbers and characters of some lines at a time, each line with its end."""
+def encoded(lines: Iterable[str], tokenizer: Tokenizer) -> Iterator[Stream]:
+    """Some lines at a time, each with its end."""
     kind = "uint16" if tokenizer.size <= 2**16 else "uint32"
     lines = iter(lines)
     while chunk := list(islice(lines, CHUNK)):
         rows = ([*row, Tokenizer.EOS] for row in tokenizer.encode(chunk))
-        yield np.fromiter(chain.from_iterable(rows), kind), sum(len(line) + 1 for line in chunk)
+        counts = np.fromiter((len(line) + 1 for line in chunk), np.int32, len(chunk))
+        yield Stream(np.fromiter(chain.from_iterable(rows), kind), counts)
 
 
 def _write(folder: Path, lines: Iterable[str], tokenizer: Tokenizer, shown: bool) -> None:
-    total, characters, kind = 0, 0, "uint16"
+    total, count, kind = 0, 0, "uint16"
     with (
-        (folder / TOKENS).open("wb") as file,
+        (folder / TOKENS).open("wb") as tokens,
+        (folder / LINES).open("wb") as counts,
         counting("encoding", "characters", shown=shown) as advance,
     ):
-        for tokens, count in encoded(lines, tokenizer):
-            file.write(tokens.tobytes())
-            total, characters, kind = total + len(tokens), characters + count, tokens.dtype.name
-            advance(count)
+        for part in encoded(lines, tokenizer):
+            tokens.write(part.tokens.tobytes())
+            counts.write(part.lines.tobytes())
+            total, count = total + len(part.tokens), count + len(part.lines)
+            kind = part.tokens.dtype.name
+            advance(part.characters)
     if not total:
         raise data_error("data", "there is no text", "check data.train and data.valid")
-    meta = {"version": VERSION, "tokens": total, "characters": characters, "type": kind}
+    meta = {"version": VERSION, "tokens": total, "lines": count, "type": kind}
     (folder / META).write_text(json.dumps(meta), encoding="utf-8")
 
 
 def _usable(folder: Path) -> bool:
     meta: dict[str, Any] = read_json(folder / META)
     try:
-        size = np.dtype(meta["type"]).itemsize * meta["tokens"]
-        return meta["version"] == VERSION and (folder / TOKENS).stat().st_size == size
+        sizes = {TOKENS: np.dtype(meta["type"]).itemsize * meta["tokens"], LINES: 4 * meta["lines"]}
+        whole = all((folder / name).stat().st_size == size for name, size in sizes.items())
+        return whole and bool(meta["version"] == VERSION)
     except (KeyError, TypeError, OSError):
         return False
 
@@ -164,8 +188,8 @@ class Windows:
     def epoch(self, epoch: int) -> list[NDArray[np.int64]]:
         """Where the windows of each batch begin."""
         chance = np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, epoch])))
-        slack = (self.length - 1) % self.window
-        offset = int(chance.integers(slack + 1))
-        span = (self.length - 1 - offset) // self.rows
-        starts = offset + span * np.arange(self.rows, dtype=np.int64)
-        return [starts + self.window * number for number in range(max(1, span // self.window))]
+        span = (self.length - 1) // self.rows
+        windows = max(1, span // self.window)
+        free = self.length - 1 - (self.rows - 1) * span - windows * self.window
+        starts = int(chance.integers(free + 1)) + span * np.arange(self.rows, dtype=np.int64)
+        return [starts + self.window * number for number in range(windows)]

@@ -126,6 +126,10 @@ class Pairs(ABC):
     def read(self, report: Report) -> Iterator[Pair]:
         """Give the pairs one by one; what is left out is counted in the report."""
 
+    def group(self, pair: Pair) -> str:
+        """What must not be torn apart when some pairs are set aside: those of one source text."""
+        return pair.source.casefold()
+
     @property
     @abstractmethod
     def files(self) -> list[Path]:

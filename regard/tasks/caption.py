@@ -124,6 +124,8 @@ class CaptionBatch(NamedTuple):
 class CaptionLearning(Learning):
     """A recipe with its pictures ready and its model built."""
 
+    next_words = ("run {} PHOTO", "look {} PHOTO", "evaluate {} valid")
+
     def __init__(
         self,
         task: Caption,

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from regard.data import Pairs, Report
+from regard.data.sources import data_error
 from regard.systems import transformer
 
 LOOKED_AT = 20_000
@@ -33,6 +34,8 @@ def survey(pairs: Pairs) -> Survey:
         for counts, text in zip(letters, (pair.source, pair.target), strict=True):
             counts.update(text.lower())
     count += sum(1 for _ in reading)
+    if not count:
+        raise data_error(pairs.settings["is"], "there is no pair to learn from", "check data.train")
     shares = [counts[" "] / max(1, counts.total()) for counts in letters]
     common = [
         sum(n for letter, n in one.items() if letter in other) / max(1, one.total())
@@ -59,7 +62,7 @@ def unnamed(recipe: dict[str, Any]) -> bool:
 def fitted(recipe: dict[str, Any], found: Survey) -> dict[str, Any]:
     """The recipe with everything that it leaves out."""
     data = dict(recipe["data"])
-    if "valid" not in data:
+    if "valid" not in data and unnamed(recipe):
         data.setdefault("held_out", round(min(0.1, max(0.001, HELD_OUT / found.pairs)), 4))
     if "source" not in data:
         data |= symbols(found)
@@ -67,7 +70,9 @@ def fitted(recipe: dict[str, Any], found: Survey) -> dict[str, Any]:
     full = {"train": training(found.pairs), "metrics": metrics, **recipe, "data": data}
     if unnamed(recipe):  # who names a model has a way of their own with it
         shared = "target" not in data
-        full["model"] = {**model(found.pairs), "shared": shared, **recipe.get("model", {})}
+        own = recipe.get("model", {})
+        sizes = {"is": "systems.transformer"} if "size" in own else model(found.pairs)
+        full["model"] = {**sizes, "shared": shared, **own}
         full["train"] = merged(training(found.pairs), recipe.get("train") or {})
         full.setdefault("smoothing", 0.1)
         full.setdefault("decode", {"beam": 5, "penalty": {"is": "search.Gnmt", "alpha": 1.0}})

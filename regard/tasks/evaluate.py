@@ -88,7 +88,10 @@ class Evaluation:
         return by_length(score.metric, score.statistics, self.lengths)
 
     def against(self, other: Evaluation) -> dict[str, Comparison]:
-        """A paired bootstrap test for every metric that both have."""
+        """A paired bootstrap test for every metric that both have and that means the same for both.
+
+        Signatures tell: perplexities of different symbols do not compare.
+        """
         if self.sources != other.sources:
             raise ValueError(
                 "wanted two evaluations of the same sentences, got different ones; "
@@ -97,7 +100,7 @@ class Evaluation:
         return {
             name: paired(score.metric, score.statistics, other.scores[name].statistics)
             for name, score in self.scores.items()
-            if name in other.scores
+            if name in other.scores and score.signature == other.scores[name].signature
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -179,4 +182,5 @@ def _perplexity(model: Translator, asked: list[Question]) -> Score:
     statistics = np.zeros((len(asked), 2))
     np.add.at(statistics, owners, np.asarray(found))
     metric = Perplexity()
-    return Score(metric, statistics, metric.signature([q.answers for q in asked]))
+    signature = f"{metric.signature([q.answers for q in asked])}|symbols:{model.target.size}"
+    return Score(metric, statistics, signature)

@@ -35,7 +35,7 @@ def expectations(found: Evaluation, trained_on: NDArray[np.int32]) -> list[str]:
 
 
 def repeats(text: str) -> bool:
-    """Whether three or more words in a row are the same, or the same pair of words comes thrice."""
+    """Whether one, two or three words come three times in a row."""
     words = text.split()
     for size in (1, 2, 3):
         for first in range(len(words) - 3 * size + 1):

@@ -113,10 +113,11 @@ def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
 
 def _card_text(name: str, facts: Mapping[str, Any]) -> str:
     data = facts.get("data", {}).get("train", {})
+    unit = next((u for u in ("pairs", "images", "characters") if u in data), "pairs")
     scores = "\n".join(f"| {k} | {v:.2f} |" for k, v in facts.get("validation", {}).items())
     return (
         f"# {name}\n\n{facts.get('about') or 'A model trained with Regard.'}\n\n"
-        f"Trained on {data.get('pairs', 0):,} pairs ({data.get('target_tokens', 0):,} target "
+        f"Trained on {data.get(unit, 0):,} {unit} ({data.get('target_tokens', 0):,} target "
         f"symbols) for {facts.get('updates', 0):,} updates in "
         f"{facts.get('training_seconds', 0) / 60:.1f} minutes; weights: {facts.get('weights')}.\n\n"
         f"| validation | score |\n|---|---|\n{scores}\n\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -12,7 +13,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from regard.config import Later
-from regard.data import RunningText, Stream, Tokenizer, Windows
+from regard.data import Lines, RunningText, Stream, Tokenizer, Windows
 from regard.language import LanguageModel
 from regard.losses import Carried, Total, likelihood
 from regard.recurrent import RecurrentState
@@ -49,8 +50,8 @@ class ModelText(Task):
         self.data, self.model, self.train = data, model, train
         self.window, self.carry, self.about, self.result = window, carry, about, result
 
-    def part(self, name: Literal["valid", "test"]) -> Iterator[str] | None:
-        return self.data.valid() if name == "valid" else None
+    def part(self, name: Literal["valid", "test"]) -> Lines | None:
+        return Lines(self.data.valid) if name == "valid" else None
 
     def prepare(self, *, progress: bool = True) -> TextLearning:
         symbols = self.data.tokenizer(progress=progress)
@@ -73,6 +74,8 @@ class WindowBatch(NamedTuple):
 
 class TextLearning(Learning):
     """A recipe with its text ready and its model built."""
+
+    next_words = ("run {} PROMPT", "look --gradients {}", "evaluate {} valid")
 
     def __init__(self, task: ModelText, symbols: Tokenizer, train: Stream, valid: Stream) -> None:
         self.task, self.symbols, self.text, self.valid = task, symbols, train, valid
@@ -119,6 +122,15 @@ class TextLearning(Learning):
         writer = Writer(model, self.symbols)
         scores = {name: s.value for name, s in writer.evaluate(self.valid).scores.items()}
         return Validation(scores, scores["nats"], [Sample("", writer.run("", length=100)[0].text)])
+
+    def expected(self, folder: Path) -> list[str]:
+        found = self.task.restore(folder).evaluate(self.valid)
+        nats, perplexity = (found.scores[name].interval() for name in ("nats", "perplexity"))
+        return [
+            f"{nats.score:.3f} nats ({nats.score / math.log(2):.2f} bits) per character on text "
+            f"that it has not read ({nats.low:.3f} to {nats.high:.3f})",
+            f"at each symbol it is as unsure as if {perplexity.score:.1f} were equally likely",
+        ]
 
     def save(self, folder: Path, weights: Mapping[str, Tensor], card: dict[str, Any]) -> None:
         self.symbols.save(folder / SYMBOLS)

@@ -10,12 +10,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from regard.attention.base import Attention
+from regard.data import Batches
 from regard.look.watch import watch
 from regard.model import Seq2Seq
 from regard.tasks.text import TextBatch, source_batch, text_batch
 
 Rows = list[list[int]]
-TOGETHER = 64
+TOGETHER, TOKENS = 64, 4096
 
 
 def placed(model: Seq2Seq, *tensors: Tensor) -> tuple[Tensor, ...]:
@@ -27,15 +28,16 @@ def placed(model: Seq2Seq, *tensors: Tensor) -> tuple[Tensor, ...]:
 @torch.inference_mode()
 def log_likelihoods(model: Seq2Seq, sources: Rows, answers: Rows) -> list[tuple[float, int]]:
     """The log probability of each answer and its number of symbols, the end included."""
-    found: list[tuple[float, int]] = []
-    for first in range(0, len(sources), TOGETHER):
-        part = slice(first, first + TOGETHER)
-        batch = text_batch(sources[part], answers[part])
+    lengths = [np.array([len(row) for row in rows], np.int32) for rows in (sources, answers)]
+    found: list[tuple[float, int]] = [(0.0, 0)] * len(sources)
+    for chosen in Batches(*lengths, tokens=TOKENS, sentences=TOGETHER).epoch(0):
+        batch = text_batch([sources[i] for i in chosen], [answers[i] for i in chosen])
         decoded = model(*placed(model, *_read(batch)))
         log_p = model.head(decoded.outputs).log_softmax(-1)
         picked = log_p.gather(2, placed(model, batch.targets)[0][..., None])[..., 0].cpu()
         totals = (picked * batch.target_mask).sum(1).tolist()
-        found += zip(totals, batch.target_mask.sum(1).tolist(), strict=True)
+        for i, *row in zip(chosen, totals, batch.target_mask.sum(1).tolist(), strict=True):
+            found[i] = (row[0], row[1])
     return found
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor
 
-from regard.data import Stream, Tokenizer
+from regard.data import Lines, Stream, Tokenizer
 from regard.data.running import encoded, read_texts
 from regard.language import LanguageModel
 from regard.look.probe import Gradients, language_gradients
-from regard.losses import likelihood
 from regard.metrics import Metric
 from regard.recurrent import RecurrentState
 from regard.search import check, stream
@@ -29,19 +29,23 @@ ROWS, WINDOW = 16, 256
 
 
 class Nats(Metric):
-    """-log p(text) / characters, whatever the symbols are; line ends count as characters."""
+    """-log p(text) / characters, line ends included, so that models of any symbols compare.
+
+    What a tokenizer loses (unknown symbols, capitals) need not be said and is not paid for: the
+    signature tells the share of unknown symbols.
+    """
 
     name = "nats"
     higher_is_better = False
 
-    def __init__(self, symbols_per_character: float = 1.0) -> None:
-        self.ratio = symbols_per_character
+    def __init__(self, unknown: float = 0.0) -> None:
+        self.unknown = unknown
 
     def scores(self, totals: Float[np.ndarray, "sample count"]) -> Float[np.ndarray, " sample"]:
-        return np.asarray(-totals[:, 0] / totals[:, 1] * self.ratio)
+        return np.asarray(-totals[:, 0] / totals[:, 1])
 
     def signature(self, references: Sequence[Sequence[str]]) -> str:
-        return f"nats|parts:{len(references)}|per:character"
+        return f"nats|lines:{len(references)}|per:character|unknown:{self.unknown:.2%}"
 
     def _counts(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
@@ -86,7 +90,7 @@ class Writer(Trained):
         digest = hashlib.sha256(f"{how.seed}\0{prompt}".encode()).digest()
         drawing = stream(
             self.model,
-            torch.zeros(1, dtype=torch.long),
+            torch.zeros(1, dtype=torch.long, device=next(self.model.parameters()).device),
             said,
             never=(Tokenizer.PAD, Tokenizer.BOS, Tokenizer.UNK),
             seed=int.from_bytes(digest[:8], "little"),
@@ -94,20 +98,19 @@ class Writer(Trained):
             top_k=how.top_k,
             top_p=how.top_p,
         )
-        line, shown = begun, self.symbols.decode(begun)
+        before = begun[-1:]
         for number in islice(drawing, length):
             if number == Tokenizer.EOS:
                 yield "\n"
-                line, shown = [], ""
+                before = []
                 continue
-            line = [*line, number]
-            now = self.symbols.decode(line)
-            yield now[len(shown) :]
-            shown = now
+            # What a symbol adds to a text depends on the symbol before it at most.
+            yield self.symbols.decode([*before, number])[len(self.symbols.decode(before)) :]
+            before = [number]
 
     def evaluate(
         self,
-        data: str | list[str] | Iterator[str] | Stream,
+        data: str | list[str] | Lines | Stream,
         *,
         metrics: list[str] | None = None,
         decode: Any = None,
@@ -121,41 +124,43 @@ class Writer(Trained):
                     "perplexity; leave it out"
                 )
         text = data if isinstance(data, Stream) else self._stream(data)
-        statistics = log_likelihoods(self.model, text)
-        nats, perplexity = Nats(len(text.tokens) / text.characters), Perplexity()
-        parts = [[""]] * len(statistics)
-        return Evaluation(
-            [],
-            [],
-            [],
-            [],
-            {
-                "nats": Score(nats, statistics, nats.signature(parts)),
-                "perplexity": Score(perplexity, statistics, perplexity.signature(parts)),
-            },
-        )
+        log_prob = log_likelihoods(self.model, text)
+        ends = np.flatnonzero(text.tokens == Tokenizer.EOS) + 1
+        starts = np.r_[0, ends[:-1]]
+        by_line = np.add.reduceat(log_prob, starts)
+        nats, perplexity = Nats(float((text.tokens == Tokenizer.UNK).mean())), Perplexity()
+        parts = [[""]] * len(starts)
+        scores = {
+            "nats": Score(nats, np.stack([by_line, text.lines], 1), nats.signature(parts)),
+            "perplexity": Score(
+                perplexity,
+                np.stack([by_line, ends - starts], 1),
+                f"{perplexity.signature(parts)}|symbols:{self.symbols.size}",
+            ),
+        }
+        return Evaluation([], [], [], [], scores)
 
     def gradients(self, data: Any, *, steps: int = 100, rows: int = 32) -> Gradients:
         """How the gradient of one symbol's loss flows back, in rows cut from a text."""
         text = data if isinstance(data, Stream) else self._stream(data)
         return language_gradients(self.model, text.tokens, steps=steps, rows=rows)
 
-    def _stream(self, data: str | list[str] | Iterator[str]) -> Stream:
+    def _stream(self, data: str | list[str] | Lines) -> Stream:
         files = [data] if isinstance(data, str) else data
         lines = read_texts(files) if isinstance(files, list) else files
-        rows = list(encoded(lines, self.symbols))
-        if not rows:
-            raise ValueError(f"{data}: wanted a text to measure, got nothing")
-        tokens = np.concatenate([numbers for numbers, _ in rows])
-        return Stream(tokens, sum(count for _, count in rows))
+        parts = list(encoded(lines, self.symbols))
+        if not parts:
+            named = ", ".join(files) if isinstance(files, list) else "the text"
+            raise ValueError(f"{named}: wanted a text to measure, got nothing")
+        return Stream(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
 @torch.inference_mode()
-def log_likelihoods(model: LanguageModel, text: Stream) -> Float[np.ndarray, "window 2"]:
-    """Log probability and symbols of each window; the text's first symbol follows a line's end."""
+def log_likelihoods(model: LanguageModel, text: Stream) -> Float[np.ndarray, " symbol"]:
+    """The log probability of each symbol of a text, whose first follows a line's end."""
     rows = min(ROWS, max(1, len(text.tokens) // WINDOW))
     span = -(-len(text.tokens) // rows)
-    table = np.full(rows * span, -1, np.int64)
+    table = np.full(rows * span, Tokenizer.PAD, np.int64)
     table[: len(text.tokens)] = text.tokens
     targets = torch.from_numpy(table).view(rows, span)
     before = torch.from_numpy(np.roll(table, 1)).view(rows, span)
@@ -165,10 +170,14 @@ def log_likelihoods(model: LanguageModel, text: Stream) -> Float[np.ndarray, "wi
     found = []
     for first in range(0, span, WINDOW):
         part = slice(first, first + WINDOW)
-        wanted, real = targets[:, part].to(device), (targets[:, part] >= 0).to(device)
-        outputs, state = model(before[:, part].clamp(min=0).to(device), state)
-        for row in range(rows):
-            one = slice(row, row + 1)
-            total = likelihood(model.head, outputs[one], wanted[one].clamp(min=0), real[one])
-            found.append((-float(total.nll), int(total.tokens)))
-    return np.array([row for row in found if row[1]], dtype=np.float64)
+        outputs, state = model(before[:, part].to(device), state)
+        wanted = targets[:, part].to(device)
+        found.append(
+            torch.stack([_picked(model, *row) for row in zip(outputs, wanted, strict=True)])
+        )
+    return torch.cat(found, 1).double().cpu().numpy().flatten()[: len(text.tokens)]
+
+
+def _picked(model: LanguageModel, outputs: Tensor, wanted: Tensor) -> Tensor:
+    """Log probabilities of the wanted symbols; one row at a time, as vocabularies may be large."""
+    return model.head(outputs).log_softmax(-1).gather(1, wanted[:, None])[:, 0]

@@ -25,12 +25,15 @@ from regard.train.view import Pulse, View
 
 def fit(
     settings: Fit, learning: Learning, folder: Path, *, view: View, card: dict[str, Any]
-) -> None:
-    """Train until the end, from wherever the folder says that the run stands."""
+) -> bool:
+    """Train until the end, from wherever the folder says that the run stands.
+
+    False where there was nothing left to train.
+    """
     loop = Loop(settings, learning, folder, view)
     try:
         loop.run()
-        loop.finish(card)
+        return loop.finish(card)
     finally:
         loop.tell.close()
 
@@ -129,14 +132,12 @@ class Loop:
         """Shorten the gradient, by its norm or every number of it; the norm that it had."""
         limit = self.settings.clip if self.settings.clip is not None else math.inf
         by_value = self.settings.clip_by == "value"
+        longest = math.inf if by_value else limit
         norm = self.fabric.clip_gradients(
-            self.wrapped,
-            self.optimizer,
-            max_norm=math.inf if by_value else limit,
-            error_if_nonfinite=False,
+            self.wrapped, self.optimizer, max_norm=longest, error_if_nonfinite=False
         )
         if by_value and math.isfinite(limit):
-            self.fabric.clip_gradients(self.wrapped, self.optimizer, clip_val=limit)
+            nn.utils.clip_grad_value_(self.wrapped.parameters(), limit)
         return float(whole(norm))
 
     def _backward(
@@ -185,7 +186,9 @@ class Loop:
         """The number of updates that the recipe asks for; None where it gives minutes."""
         if self.settings.minutes is not None:
             return None
-        per_epoch = math.ceil(len(self.batches) / self.settings.accumulate)
+        # Epochs may differ by a batch: a resumed run must count the same one as at its start.
+        first = self.learning.batches.epoch(0)
+        per_epoch = math.ceil(len(first) / self.settings.accumulate)
         return self.settings.updates or (self.settings.epochs or 0) * per_epoch
 
     def _validate(self) -> None:
@@ -225,10 +228,10 @@ class Loop:
         # A tenth more than planned: the machine has become slower since the preflight.
         return bool(self.fabric.broadcast(self.tell.seconds() > minutes * 66))
 
-    def finish(self, card: dict[str, Any]) -> None:
+    def finish(self, card: dict[str, Any]) -> bool:
         """Average the kept checkpoints, validate the result, write the model's folder."""
         if self.state.finished:
-            return
+            return False
         weights, which = self.keeper.final(self.state)
         found = self._decoded(weights)
         self.tell.final(found, which)
@@ -244,6 +247,7 @@ class Loop:
             self.learning.save(self.folder, weights, {**card, **facts})
         self.state.finished = True
         self._save()
+        return True
 
 
 def mixed(*numbers: int) -> int:

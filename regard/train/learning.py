@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from torch import Tensor, nn
@@ -40,6 +40,8 @@ class Order(Protocol):
 class Learning(ABC):
     """What the training loop sees of a task."""
 
+    next_words: ClassVar[tuple[str, ...]] = ("run {} TEXT", "look {} TEXT", "evaluate {} valid")
+    """What to try with the trained model in a folder."""
     model: nn.Module
     batches: Order
     facts: dict[str, Any]
@@ -69,9 +71,9 @@ class Learning(ABC):
     def validate(self, model: nn.Module) -> Validation:
         """Decode the validation part for real, and score it."""
 
-    def expected(self, folder: Path) -> list[str]:  # noqa: ARG002
+    @abstractmethod
+    def expected(self, folder: Path) -> list[str]:
         """What a person may expect of the trained model in a folder."""
-        return []
 
     @abstractmethod
     def save(self, folder: Path, weights: Mapping[str, Tensor], card: dict[str, Any]) -> None:

@@ -112,3 +112,18 @@ def test_lengths_are_plain_numbers() -> None:
     assert lines[0].startswith("exact 97.5 (")
     assert "up to 9 symbols" in lines[2]
     assert "2.5% of its answers repeat themselves, such as 'x x x x'" in lines[3]
+
+
+def test_a_named_size_is_kept_whole() -> None:
+    recipe = {"data": {"train": "x.tsv"}, "model": {"size": "base"}}
+    model = fitted(recipe, Survey(10_000, True, 0.9))["model"]
+    assert model == {"is": "systems.transformer", "shared": True, "size": "base"}
+
+
+def test_no_pairs_are_no_ground_for_a_choice(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "none.tsv").touch()
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"data:\n  train: {tmp_path / 'none.tsv'}\n")
+    said = say("train", path, "--output", tmp_path / "run")
+    assert said.code == 1
+    assert "there is no pair to learn from" in said.err

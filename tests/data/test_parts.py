@@ -1,12 +1,13 @@
 """Pairs set aside by a fixed rule, and the short ones."""
 
+import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data import Pair, Report, SetAside, Table, UpTo
+from regard.data import Dialogues, Pair, Report, SetAside, Table, UpTo
 
 
 def written(folder: Path, rows: list[tuple[str, str]]) -> Table:
@@ -72,3 +73,16 @@ def test_a_share_is_a_share(share: float, tmp_path: Path) -> None:
 def test_a_limit_is_a_number_of_words(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="words: wanted 1 or more, got 0"):
         UpTo(written(tmp_path, [("a", "b")]), words=0)
+
+
+def test_a_dialogue_is_not_torn_apart(tmp_path: Path) -> None:
+    path = tmp_path / "talks.jsonl"
+    turns = ([f"{talk} {turn}" for turn in range(5)] for talk in range(60))
+    path.write_text("".join(f"{json.dumps(each)}\n" for each in turns))
+    sides = [
+        {pair.target.split()[0] for pair in read(SetAside(Dialogues(path), share=0.3, part=part))}
+        for part in ("kept", "aside")
+    ]
+    assert sides[0]
+    assert sides[1]
+    assert not sides[0] & sides[1]

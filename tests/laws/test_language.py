@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 
 from regard.commands.train import train
-from regard.data import Characters, Stream, Tokenizer, Windows
+from regard.data import Bpe, Characters, Lines, Stream, Tokenizer, Windows, Words
 from regard.search import stream
 from regard.systems import language_model
 from regard.tasks import ModelText, Sampling, Writer
@@ -79,16 +79,24 @@ def test_windows_go_on_where_they_ended_and_stay_inside(
     assert places.min() >= 0
     assert places.max() + 1 < length, "the last target is inside too"
     assert (np.diff(np.stack(batches), axis=0) == windows.window).all()
-    # At most a window of each row and the drawn beginning stay out of an epoch.
-    assert length - places.size <= (windows.rows + 1) * windows.window + windows.rows
+
+
+@pytest.mark.parametrize("length", [65, 641, 6401, 12_000, 20_001])
+def test_every_symbol_is_learned_from_sooner_or_later(length: int) -> None:
+    windows = Windows(length, window=64, rows=64, seed=1)
+    epochs = [np.stack(windows.epoch(epoch)) for epoch in range(60)]
+    assert len({each.shape for each in epochs}) == 1
+    places = np.concatenate([each.flatten() for each in epochs])[:, None] + np.arange(64)
+    # The first symbol of all has none before it that would predict it.
+    assert len(np.unique(places + 1)) > 0.95 * (length - 1)
 
 
 @pytest.mark.parametrize("size", [1, 7, 300, 600, 5000])
 def test_log_likelihood_is_that_of_rows_read_side_by_side(size: int) -> None:
     model = tiny("gru")
     tokens = np.random.default_rng(0).integers(3, VOCAB, size)
-    found = log_likelihoods(model, Stream(tokens, size))
-    assert found[:, 1].sum() == size
+    found = log_likelihoods(model, Stream(tokens, np.array([size], np.int32)))
+    assert found.shape == (size,)
     rows = max(1, min(16, size // 256))
     span, wanted = -(-size // rows), 0.0
     before = np.r_[Tokenizer.EOS, tokens[:-1]]
@@ -97,7 +105,7 @@ def test_log_likelihood_is_that_of_rows_read_side_by_side(size: int) -> None:
         outputs, _ = model(torch.from_numpy(before[part])[None])
         log_prob = model.head(outputs).log_softmax(-1)[0].detach()
         wanted += float(log_prob.gather(1, torch.from_numpy(tokens[part])[:, None]).sum())
-    assert abs(found[:, 0].sum() - wanted) < 1e-7
+    assert abs(found.sum() - wanted) < 1e-7
 
 
 def test_a_stream_draws_from_the_models_own_distribution() -> None:
@@ -212,4 +220,41 @@ def test_a_text_may_come_in_several_files(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     apart = writer.evaluate([str(tmp_path / "one"), str(tmp_path / "two")]).scores["nats"].value
     assert apart == writer.evaluate(str(tmp_path / "both")).scores["nats"].value
-    assert apart == writer.evaluate(iter(["ab", "ba", "abba"])).scores["nats"].value
+    lines = Lines(lambda: iter(["ab", "ba", "abba"]))
+    found = writer.evaluate(lines)
+    assert apart == found.scores["nats"].value
+    assert found.scores["nats"].statistics[:, 1].tolist() == [3, 3, 5], "characters with line ends"
+    assert found.scores["perplexity"].statistics[:, 1].tolist() == [3, 3, 5]
+    assert writer.evaluate(lines).scores["nats"].value == apart, "a part can be read again"
+    with pytest.raises(ValueError, match="wanted a text to measure, got nothing"):
+        writer.evaluate(Lines(lambda: iter([])))
+
+
+def test_models_of_other_symbols_are_compared_per_character_and_not_per_symbol() -> None:
+    text = ["ab ab ba", "ba", "ab ba ab"] * 30
+    letters, words = Characters().train(text), Words().train(text)
+    one, other = (
+        Writer(tiny("gru", vocab=each.size), each).evaluate(Lines(lambda: iter(text)))
+        for each in (letters, words)
+    )
+    tests = one.against(other)
+    assert tests.keys() == {"nats"}
+    assert tests["nats"].a == one.scores["nats"].value
+    assert tests["nats"].b == other.scores["nats"].value
+
+
+def test_what_is_unknown_is_told() -> None:
+    symbols = Words(size=10).train(["a b c d e f g h"])
+    writer = Writer(tiny("gru", vocab=symbols.size), symbols)
+    signature = writer.evaluate(Lines(lambda: iter(["a b", "x y"]))).scores["nats"].signature
+    assert "unknown:33.33%" in signature  # two of four words and two line ends
+
+
+@pytest.mark.parametrize("settings", [Characters(), Words(), Bpe(size=40)])
+def test_what_is_written_piece_by_piece_is_the_text_of_its_symbols(settings: Any) -> None:
+    symbols = settings.train(["ab ba abba", "b a", "ab ab ab ba"] * 5)
+    writer = Writer(tiny("lstm", vocab=symbols.size), symbols)
+    text = "".join(writer.write("ab b", length=60, sampling=Sampling(seed=2)))
+    for line in f"ab b{text}".split("\n")[:-1]:
+        (row,) = symbols.encode([line])
+        assert symbols.decode(row).split() == line.split()
