@@ -31,8 +31,8 @@ class Memory(NamedTuple):
 class Keys(NamedTuple):
     """A memory made ready for one attention, once per source."""
 
-    keys: Float[Tensor, batch * source_and_dim]
-    values: Float[Tensor, batch * source_and_value]
+    keys: Float[Tensor, "batch ..."]
+    values: Float[Tensor, "batch ..."]
     mask: Bool[Tensor, "batch source"]
 
 

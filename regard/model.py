@@ -25,7 +25,7 @@ class Seq2Seq(nn.Module):
 
     def forward(
         self,
-        source: Shaped[Tensor, batch *source],
+        source: Shaped[Tensor, "batch ..."],
         mask: Bool[Tensor, "batch place"],
         tokens: Int[Tensor, "batch time"],
     ) -> Decoded:
@@ -33,7 +33,7 @@ class Seq2Seq(nn.Module):
         return self.decoder(tokens, self.encoder(source, mask))
 
     def prepare(
-        self, source: Shaped[Tensor, batch *source], mask: Bool[Tensor, "batch place"]
+        self, source: Shaped[Tensor, "batch ..."], mask: Bool[Tensor, "batch place"]
     ) -> Any:
         """Read the sources once."""
         return self.decoder.prepare(self.encoder(source, mask))

@@ -162,6 +162,15 @@ def measured(
     return scores, missing
 
 
+def missing(metrics: Sequence[str]) -> list[str]:
+    """Why some metrics cannot be computed on this machine; the first of all must be."""
+    names = [name for name in metrics if name != Perplexity.name]
+    _, reasons = measured(names, ["a word"], [["a word"]]) if names else ({}, {})
+    if metrics[0] in reasons:
+        raise ValueError(f"metrics: training is after {metrics[0]}, but {reasons[metrics[0]]}")
+    return list(reasons.values())
+
+
 def check(metrics: Sequence[str]) -> None:
     """Refuse names that no metric has."""
     for name in metrics:

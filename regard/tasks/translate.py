@@ -19,7 +19,7 @@ from regard.tasks import folder as model_folder
 from regard.tasks.base import Task
 from regard.tasks.decode import Decode
 from regard.tasks.defaults import fitted, incomplete, survey
-from regard.tasks.evaluate import check, evaluate
+from regard.tasks.evaluate import check, evaluate, missing
 from regard.tasks.expect import expectations
 from regard.tasks.text import Question, TextBatch, TextData, evenly, questions, text_batch
 from regard.tasks.translator import Translator
@@ -76,6 +76,7 @@ class Translate(Task):
 
     def prepare(self, *, progress: bool = True) -> TranslateLearning:
         self.data.check()
+        missing(self.metrics)
         source, target = self.data.tokenizers(progress=progress)
         corpus = self.data.corpus(source, target, progress=progress)
         report = Report()
@@ -160,7 +161,7 @@ class TranslateLearning(Learning):
                 tokens, examples = corpus[f"{side}_tokens"], corpus[f"{side}_unknown_examples"]
                 some = ", ".join(text for text, _ in examples[:5])
                 lines.append(f"{unknown:,} of {tokens:,} {side} symbols are unknown ({some})")
-        return lines
+        return lines + missing(self.task.metrics)
 
     def blank(self) -> Seq2Seq:
         return self.task.model.build(self.source.size, self.target.size)
