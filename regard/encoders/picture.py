@@ -39,7 +39,7 @@ class PictureEncoder(Encoder):
         self.dropout = Dropout(dropout)
 
     def forward(
-        self, source: Float[Tensor, batch * picture], mask: Bool[Tensor, "batch field"]
+        self, source: Float[Tensor, "batch ..."], mask: Bool[Tensor, "batch field"]
     ) -> Memory:
         """From maps, batch x field x dim, or from pixels, batch x 3 x height x width."""
         maps = source if self.backbone is None else self.backbone(source).values

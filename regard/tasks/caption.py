@@ -114,7 +114,7 @@ class Caption(Task):
 class CaptionBatch(NamedTuple):
     """Maps or pixels, and captions shifted by one against the inputs."""
 
-    source: Float[Tensor, batch * picture]
+    source: Float[Tensor, "batch ..."]
     mask: Bool[Tensor, "batch field"]
     inputs: Int[Tensor, "batch time"]
     targets: Int[Tensor, "batch time"]

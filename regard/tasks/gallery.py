@@ -48,7 +48,7 @@ class Eye:
         return Pictures(self.backbone.dim, grid, self.backbone if self.learns else None)
 
     @torch.no_grad()
-    def see(self, images: Sequence[Picture]) -> Float[Tensor, batch * picture]:
+    def see(self, images: Sequence[Picture]) -> Float[Tensor, "batch ..."]:
         """What the model is given for some opened pictures, rounded as the cache rounds it."""
         pixels = np.stack([self.backbone.preprocessing(image) for image in images])
         given = torch.from_numpy(pixels)
@@ -90,7 +90,7 @@ class Gallery:
     def __len__(self) -> int:
         return len(self.paths)
 
-    def given(self, places: Sequence[int] | np.ndarray) -> Float[Tensor, batch * picture]:
+    def given(self, places: Sequence[int] | np.ndarray) -> Float[Tensor, "batch ..."]:
         """What a model is given for some of the pictures."""
         if self.features is not None:
             return torch.from_numpy(self.features[places].astype(np.float32))
