@@ -24,13 +24,12 @@ def average(run: str, last: int | None, best: int | None, output: str) -> None:
         raise ValueError(f"{target}: is there already; choose a new --output")
     chosen = [checkpoint.read(path) for path in wanted]
     kind = "ema" if any(name.startswith("ema/") for name in chosen[0].tensors) else "model"
-    kept = (folder.RECIPE, folder.SOURCE, folder.TARGET)
-    for name in kept:
-        if not (source / name).exists():
-            raise ValueError(f"{source / name} is missing: let the training finish once")
+    if not (source / folder.WEIGHTS).exists():
+        raise ValueError(f"{source / folder.WEIGHTS} is missing: let the training finish once")
     target.mkdir(parents=True)
-    for name in kept:
-        shutil.copyfile(source / name, target / name)
+    # Tokenizers and preprocessing, whatever the task has of them.
+    for path in (source / folder.RECIPE, *source.glob("*.json")):
+        shutil.copyfile(path, target / path.name)
     updates = ", ".join(str(checkpoint.update_of(path)) for path in wanted)
     card = {**folder.read_card(source), "weights": f"average of updates {updates}"}
     card.pop("validation", None)  # measured on other weights

@@ -42,6 +42,8 @@ def evaluate(
         asked_for = {"--beam": beam, "--penalty": penalty, "--outputs": outputs, "--plot": plot}
         if wrong := [option for option, value in asked_for.items() if value is not None]:
             raise ValueError(f"{wrong[0]}: is for models that answer; this one writes on")
+    if len({each.writes for each in models}) > 1:
+        raise ValueError("--against: wanted two models of one kind; one writes on, one answers")
     part = _part(model, data)
     names = [name.strip() for name in metrics.split(",")] if metrics else None
     if most is not None and most < 1:
@@ -69,6 +71,8 @@ def evaluate(
         console.print(f"beware: {doubt}", soft_wrap=True, markup=False)
     if found.lengths:
         console.print(_by_length(found))
+    if against and not tests:
+        console.print("no metric means the same for both models: their signatures differ")
     for name, test in tests.items():
         console.print(_verdict(name, test, model, str(against)), soft_wrap=True, markup=False)
 
@@ -111,7 +115,8 @@ def _scores(found: Evaluation) -> Table:
         title_justify="left",
     )
     for column in ("metric", "score", "95 % interval", "signature"):
-        table.add_column(column, justify="right" if column == "score" else "left")
+        justify: Any = "right" if column == "score" else "left"
+        table.add_column(column, justify=justify, overflow="fold")
     for name, score in found.scores.items():
         row = score.interval()
         table.add_row(name, f"{row.score:.2f}", f"{row.low:.2f} to {row.high:.2f}", score.signature)

@@ -43,7 +43,7 @@ def _list() -> None:
         table.add_column(column, overflow="fold")
     for name in again.known():
         wanted = again.read(name)
-        table.add_row(name, wanted.about, ", ".join(line.name for line in wanted.lines))
+        table.add_row(name, wanted.about, "; ".join(line.name for line in wanted.lines))
     Console().print(table)
     print(
         "\nregard reproduce NAME runs one (again: goes on where it stopped); --quick tries it out."

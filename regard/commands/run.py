@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import regard
 from regard.commands.describe import describe
 from regard.commands.talk import converse, refuse
 from regard.commands.write import write
+from regard.data.sources import data_error
+from regard.data.text_files import existing, read_lines
 from regard.search import Average, Gnmt, Penalty, Raw
 from regard.tasks.decode import Decode, Sampling
 from regard.tasks.output import Output
@@ -53,7 +54,7 @@ def run(
         answering["--nbest"] = nbest > 1
         _refuse(answering, "is for models that answer; this one writes on")
         typed = not texts and not input and sys.stdin.isatty()
-        prompts = [""] if typed else texts or _lines(input)
+        prompts = [""] if typed else texts or list(_lines(input)) or [""]
         symbols = 500 if length is None else length
         write(trained, prompts, length=symbols, how=sampling, as_json=json)
         return
@@ -125,9 +126,10 @@ def _lines(path: str | None) -> Iterator[str]:
         for line in sys.stdin:
             yield line.rstrip("\n")
         return
-    with Path(path).open(encoding="utf-8") as file:
-        for line in file:
-            yield line.rstrip("\n")
+    for read in read_lines(existing(path)):
+        if read.fault:
+            raise data_error(f"{path}:{read.number}", read.fault, "mend or delete the line")
+        yield read.text
 
 
 def _print(output: Output, *, as_json: bool, every: bool) -> None:

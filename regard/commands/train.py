@@ -37,7 +37,8 @@ WORDS = {"about", "result"}
 def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quiet: bool) -> None:
     """Train until the recipe's end, from wherever the output folder stands."""
     path = find(recipe)
-    wanted = filled(changed(read_recipe(path), changes))
+    given = changed(read_recipe(path), changes)
+    wanted = filled(given)
     task: Any = task_of(wanted)
     folder = Path(output or Path("runs") / path.stem)
     first = os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0")) == "0"
@@ -51,6 +52,8 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
             shutil.rmtree(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
+    if wanted != given:
+        view.say(f"fitted to the data: {_fitted(given, wanted)}")
     what, *oddities = learning.told()
     view.say(what)
     for oddity in oddities:
@@ -62,6 +65,13 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
             view.say(f"  {line}")
     words = "".join(f"\n  regard {words.format(folder)}" for words in learning.next_words)
     view.say(f"\nthe model is in {folder}; try{words}")
+
+
+def _fitted(given: dict[str, Any], wanted: dict[str, Any]) -> str:
+    """What a recipe left out, in one line."""
+    left_out = {key: value for key, value in wanted.items() if value != given.get(key)}
+    left_out["data"] = {k: v for k, v in wanted["data"].items() if k not in given["data"]}
+    return yaml.safe_dump(left_out, default_flow_style=True, sort_keys=False, width=10**6).strip()
 
 
 def changed(recipe: dict[str, Any], changes: list[str]) -> dict[str, Any]:

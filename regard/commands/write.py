@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,11 +15,15 @@ def write(
 ) -> None:
     """Print each prompt and what follows it, symbol by symbol as it is drawn."""
     for prompt in prompts:
+        pieces = writer.write(prompt, length=length, sampling=how)
         if as_json:
-            output = writer.run(prompt, length=length, sampling=how)[0]
-            print(json.dumps(output.as_dict(), ensure_ascii=False), flush=True)
+            written = {"source": prompt, "text": "".join(pieces)}
+            print(json.dumps(written, ensure_ascii=False), flush=True)
             continue
         print(prompt, end="", flush=True)
-        for piece in writer.write(prompt, length=length, sampling=how):
+        for piece in pieces:
             print(piece, end="", flush=True)
         print(flush=True)
+        if strange := sorted(set(writer.symbols.unknown(prompt))):
+            names = ", ".join(map(repr, strange))
+            print(f"regard: no symbol for {names} in {prompt!r}", file=sys.stderr)

@@ -85,7 +85,13 @@ def merged(chosen: dict[str, Any], own: Any) -> Any:
         return own
     if {"updates", "minutes"} & own.keys():
         chosen = {key: value for key, value in chosen.items() if key != "epochs"}
-    return {**chosen, **own}
+    return {**chosen, **{key: _within(chosen.get(key), value) for key, value in own.items()}}
+
+
+def _within(chosen: Any, own: Any) -> Any:
+    """A part's own settings on top of those that were chosen, unless it names another part."""
+    parts = isinstance(chosen, dict) and isinstance(own, dict) and "is" not in own
+    return {**chosen, **own} if parts else own
 
 
 def symbols(found: Survey) -> dict[str, Any]:
@@ -111,10 +117,12 @@ def model(pairs: int) -> dict[str, Any]:
 def training(pairs: int) -> dict[str, Any]:
     """About a million and a half sentences, seen in at least three and at most 80 rounds."""
     large = pairs >= 100_000
+    epochs, tokens = max(3, min(80, round(1_500_000 / pairs))), 4096 if large else 2500
+    updates = epochs * pairs * 12 // tokens  # about a dozen symbols a pair
     return {
-        "epochs": max(3, min(80, round(1_500_000 / pairs))),
-        "tokens": 4096 if large else 2500,
+        "epochs": epochs,
+        "tokens": tokens,
         "optimizer": {"is": "torch.optim.AdamW", "lr": 0.002 if large else 0.004},
-        "schedule": {"is": "train.Cosine", "warmup": 800},
+        "schedule": {"is": "train.Cosine", "warmup": max(20, min(800, updates // 10))},
         "ema": 0.999,
     }

@@ -116,6 +116,8 @@ class Translator(Trained):
     ) -> Evaluation:
         """Score the model on pairs with confidence intervals."""
         asked = questions(as_pairs(data), several=self.several)
+        if not asked:
+            raise ValueError("evaluate: wanted pairs to score the model on, got none")
         asked = asked if most is None else evenly(asked, most)
         return evaluate(self, asked, metrics=metrics or self.metrics, decode=decode)
 

@@ -48,7 +48,9 @@ class State:
         self.goals.append(goal)
         self.scores.append(scores)
         self.validated.append(self.update)
-        ranked = sorted(zip(self.goals, self.validated, strict=True))
+        # Of equal scores the later: while nothing is right yet, it has learned more.
+        rows = zip(self.goals, self.validated, strict=True)
+        ranked = sorted(rows, key=lambda row: (row[0], -row[1]))
         self.best = [update for _, update in ranked[:keep]]
 
     def waited(self) -> int:

@@ -127,3 +127,19 @@ def test_no_pairs_are_no_ground_for_a_choice(say: Say, tmp_path: Path) -> None:
     said = say("train", path, "--output", tmp_path / "run")
     assert said.code == 1
     assert "there is no pair to learn from" in said.err
+
+
+def test_warming_up_is_a_small_part_of_training() -> None:
+    for pairs in (300, 3_000, 30_000, 300_000):
+        chosen = fitted({"data": {"train": "x.tsv"}}, Survey(pairs, True, 0.9))["train"]
+        updates = chosen["epochs"] * pairs * 12 / chosen["tokens"]
+        assert chosen["schedule"]["warmup"] <= max(20, updates / 10)
+
+
+def test_one_setting_of_a_chosen_part_can_be_changed() -> None:
+    recipe = {"data": {"train": "x.tsv"}, "train": {"schedule": {"warmup": 7}, "clip": 2.0}}
+    chosen = fitted(recipe, Survey(10_000, True, 0.9))["train"]
+    assert chosen["schedule"] == {"is": "train.Cosine", "warmup": 7}
+    assert chosen["clip"] == 2.0
+    other = {"data": {"train": "x.tsv"}, "train": {"schedule": {"is": "train.Constant"}}}
+    assert fitted(other, Survey(10_000, True, 0.9))["train"]["schedule"] == {"is": "train.Constant"}

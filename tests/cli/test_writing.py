@@ -81,3 +81,21 @@ def test_an_ensemble_with_one_that_writes(say: Say, writer: Path, model: Path) -
     said = say("run", model, "abc", "--with", writer)
     assert said.code == 1
     assert "--with: is for models that answer" in said.err
+
+
+def test_what_the_model_has_no_symbol_for_is_told(say: Say, writer: Path) -> None:
+    said = say("run", writer, "zebra", "--length", "3")
+    assert "no symbol for 'a', 'z' in 'zebra'" in said.err
+
+
+def test_json_has_what_is_known(say: Say, writer: Path) -> None:
+    import json
+
+    said = say("run", writer, "to", "--length", "3", "--json")
+    assert json.loads(said.out).keys() == {"source", "text"}
+
+
+def test_checkpoints_are_averaged(say: Say, writer: Path, tmp_path: Path) -> None:
+    said = say("average", writer, "--last", "1", "--output", tmp_path / "mean")
+    assert said.code == 0, said.err
+    assert say("run", tmp_path / "mean", "to", "--length", "3").code == 0
