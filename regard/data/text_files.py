@@ -39,7 +39,7 @@ class Line(NamedTuple):
 def existing(path: str | Path) -> Path:
     """Give the path of a file that is there, or say which name in its folder is nearest."""
     path = Path(path).expanduser()
-    if path.is_file():
+    if path.is_file() or path.is_fifo() or path.is_char_device():  # such as <(zcat texts.gz)
         return path
     if path.is_dir():
         raise data_error(path, "is a folder, wanted a file", "name a file in it")
