@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
 from regard.attention.base import Attention
 from regard.blocks import Embedding
@@ -36,11 +35,6 @@ class Gated(AttendFirst):
         )
         self.gate = nn.Linear(cell.dim, 1)
 
-    def _advance(
-        self, projected: Float[Tensor, "rows gates"], state: Looking, source: Source
-    ) -> tuple[Float[Tensor, "rows dim"], Looking, Read]:
-        before = state.cell[-1][0]
-        read = self.attention(before, source.keys, state.attention)
-        read = read._replace(context=read.context * self.gate(before).sigmoid())
-        hidden, cell = self.cell.advance(projected + self.context(read.context), state.cell)
-        return hidden, Looking(cell, read.state), read
+    def _see(self, state: Looking, source: Source) -> Read:
+        read = super()._see(state, source)
+        return read._replace(context=read.context * self.gate(state.cell[-1][0]).sigmoid())

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor, nn
 
 from regard.attention.base import Attention
 from regard.blocks import Embedding
 from regard.decoders.base import Bridge, Decoded, gathered
-from regard.decoders.looker import Looker, Looking, Source
-from regard.memory import Memory, Read, Step
+from regard.decoders.looker import Looking, LookThenStep, Source
+from regard.memory import Memory, Step
 from regard.recurrent import Recurrent, RecurrentState
 
 
@@ -30,7 +30,7 @@ class Storeys(NamedTuple):
     above: tuple[RecurrentState, ...]
 
 
-class GnmtDecoder(Looker):
+class GnmtDecoder(LookThenStep):
     """c_i = attend(s^1_{i-1}), s^1_i = f([y_{i-1}; c_i]), s^l_i = f([s^{l-1}_i; c_i]) + s^{l-1}_i.
 
     What the bottom layer sees goes into every layer; residual connections begin with the third (Wu
@@ -50,8 +50,9 @@ class GnmtDecoder(Looker):
         summary: int,
         dropout: float = 0.0,
     ) -> None:
-        super().__init__(embedding, cell, attention, summary=summary, dropout=dropout)
-        self.context = nn.Linear(memory, cell.gates * cell.dim, bias=False)
+        super().__init__(
+            embedding, cell, attention, memory=memory, summary=summary, dropout=dropout
+        )
         self.above: Any = nn.ModuleList(above)
         self.bridges: Any = nn.ModuleList(Bridge(summary, layer) for layer in above)
         self.dim = above[-1].dim
@@ -65,7 +66,7 @@ class GnmtDecoder(Looker):
 
     def step(self, token: Int[Tensor, " rows"], state: Storeys, source: Foundation) -> Step:
         projected = self.cell.project(self.embedding(token[:, None])[:, 0])
-        x, bottom, read = self._look(projected, state.bottom, source.bottom)
+        x, bottom, read = self._advance(projected, state.bottom, source.bottom)
         above: list[RecurrentState] = []
         for number, (layer, before) in enumerate(zip(self.above, state.above, strict=True)):
             more, after = layer.step(torch.cat([self.dropout(x), read.context], -1), before)
@@ -75,22 +76,9 @@ class GnmtDecoder(Looker):
 
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
         source = self.prepare(memory)
-        state = self.start(source).bottom
-        hiddens: list[Tensor] = []
-        reads: list[Read] = []
-        for projected in self.cell.project(self.embedding(tokens)).unbind(1):
-            hidden, state, read = self._look(projected, state, source.bottom)
-            hiddens.append(hidden)
-            reads.append(read)
-        x, contexts = torch.stack(hiddens, 1), torch.stack([read.context for read in reads], 1)
+        bottom, embedded = self.start(source).bottom, self.embedding(tokens)
+        x, contexts, reads = self._through(embedded, bottom, source.bottom)
         for number, (layer, first) in enumerate(zip(self.above, source.above, strict=True)):
             more, _ = layer(torch.cat([self.dropout(x), contexts], -1), first)
             x = x + more if number else more
         return gathered(self.dropout(x), reads)
-
-    def _look(
-        self, projected: Float[Tensor, "rows gates"], state: Looking, source: Source
-    ) -> tuple[Float[Tensor, "rows dim"], Looking, Read]:
-        read = self.attention(state.cell[-1][0], source.keys, state.attention)
-        hidden, cell = self.cell.advance(projected + self.context(read.context), state.cell)
-        return hidden, Looking(cell, read.state), read

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+
 from jaxtyping import Int
 from torch import Tensor
 
@@ -12,21 +14,16 @@ from regard.memory import Memory, Step
 from regard.recurrent import Recurrent, RecurrentState
 
 
-class Plain(Decoder):
-    """s_i = f(s_{i-1}, y_{i-1}), s_0 from the summary (Sutskever et al., 2014).
+class Unlooking(Decoder):
+    """s_i = f(s_{i-1}, y_{i-1}): a kind says what s_0 is. Dropout falls on the outputs."""
 
-    Dropout falls on the outputs.
-    """
-
-    def __init__(
-        self, embedding: Embedding, cell: Recurrent, *, summary: int, dropout: float = 0.0
-    ) -> None:
+    def __init__(self, embedding: Embedding, cell: Recurrent, *, dropout: float) -> None:
         super().__init__()
-        self.embedding, self.cell, self.bridge = embedding, cell, Bridge(summary, cell)
+        self.embedding, self.cell = embedding, cell
         self.dropout, self.dim = Dropout(dropout), cell.dim
 
-    def prepare(self, memory: Memory) -> RecurrentState:
-        return self.bridge(memory.summary)
+    @abstractmethod
+    def prepare(self, memory: Memory) -> RecurrentState: ...
 
     def start(self, source: RecurrentState) -> RecurrentState:
         return source
@@ -43,3 +40,16 @@ class Plain(Decoder):
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
         outputs, _ = self.cell(self.embedding(tokens), self.prepare(memory))
         return Decoded(self.dropout(outputs))
+
+
+class Plain(Unlooking):
+    """s_i = f(s_{i-1}, y_{i-1}), s_0 from the summary (Sutskever et al., 2014)."""
+
+    def __init__(
+        self, embedding: Embedding, cell: Recurrent, *, summary: int, dropout: float = 0.0
+    ) -> None:
+        super().__init__(embedding, cell, dropout=dropout)
+        self.bridge = Bridge(summary, cell)
+
+    def prepare(self, memory: Memory) -> RecurrentState:
+        return self.bridge(memory.summary)
