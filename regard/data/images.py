@@ -1,8 +1,10 @@
 """Pictures from files: every common kind as upright RGB, whatever is wrong said with its path."""
 
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -25,29 +27,37 @@ MOST_PIXELS = 100_000_000
 SAVE_ANEW = "save it anew with an image editor, or set on_error: skip to leave it out"
 
 
-def open_image(path: str | Path, *, most_pixels: int = MOST_PIXELS) -> Picture:
+class TooManyPixelsError(DataError):
+    """A picture that would not fit, told from its header."""
+
+
+def open_image(
+    file: str | Path | BufferedIOBase, *, name: str | None = None, most_pixels: int = MOST_PIXELS
+) -> Picture:
     """Give an upright RGB picture; transparent parts are white, of an animation the first frame.
 
-    The number of pixels is bounded by what the header says, before anything is decoded.
+    The number of pixels is bounded by what the header says, before anything is decoded. `name` is
+    what messages call a picture that has no path.
     """
-    path = existing(path)
+    opened: Path | BufferedIOBase = existing(file) if isinstance(file, str | Path) else file
+    where = name or (str(opened) if isinstance(opened, Path) else "the picture")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd metadata, and of sizes that are checked here
-            with Image.open(path, formats=_kinds()) as image:
-                _check_size(path, image, most_pixels)
+            with Image.open(opened, formats=_kinds()) as image:
+                _check_size(where, image, most_pixels)
                 image.load()
-                return _as_rgb(path, ImageOps.exif_transpose(image))
+                return _as_rgb(where, ImageOps.exif_transpose(image))
     except DataError:
         raise
     except Image.DecompressionBombError as error:
-        raise _too_large(path, str(error), most_pixels) from None
+        raise _too_large(where, str(error), most_pixels) from None
     except UnidentifiedImageError:
-        problem = "is empty" if path.stat().st_size == 0 else "is no image of a known kind"
-        raise data_error(path, problem, "save it as JPEG, PNG or WebP") from None
+        problem = "is empty" if _size(opened) == 0 else "is no image of a known kind"
+        raise data_error(where, problem, "save it as JPEG, PNG or WebP") from None
     # What decoders raise for broken bytes is as varied as the ways to break them.
     except Exception as error:
-        raise data_error(path, f"the image is broken: {error}", SAVE_ANEW) from error
+        raise data_error(where, f"the image is broken: {error}", SAVE_ANEW) from error
 
 
 def _kinds() -> list[str]:
@@ -55,19 +65,24 @@ def _kinds() -> list[str]:
     return [kind for kind in KINDS if kind in Image.OPEN]
 
 
-def _check_size(path: Path, image: Picture, most_pixels: int) -> None:
+def _size(opened: Path | BufferedIOBase) -> int:
+    return opened.stat().st_size if isinstance(opened, Path) else opened.seek(0, os.SEEK_END)
+
+
+def _check_size(where: str, image: Picture, most_pixels: int) -> None:
     if image.width * image.height > most_pixels:
-        raise _too_large(path, f"has {image.width:,} x {image.height:,} pixels", most_pixels)
+        raise _too_large(where, f"has {image.width:,} x {image.height:,} pixels", most_pixels)
 
 
-def _too_large(path: Path, problem: str, most_pixels: int) -> DataError:
+def _too_large(where: str, problem: str, most_pixels: int) -> DataError:
     wanted = f"{problem}; wanted at most {most_pixels:,} pixels"
-    return data_error(path, wanted, "make it smaller, or set on_error: skip to leave it out")
+    remedy = "make it smaller, or set on_error: skip to leave it out"
+    return TooManyPixelsError(str(data_error(where, wanted, remedy)))
 
 
-def _as_rgb(path: Path, image: Picture) -> Picture:
+def _as_rgb(where: str, image: Picture) -> Picture:
     if image.mode in ("I", "F") or image.mode.startswith("I;"):
-        image = _as_grey(path, image)
+        image = _as_grey(where, image)
     if image.has_transparency_data:
         layer = image.convert("RGBA")
         white = Image.new("RGBA", layer.size, "white")
@@ -75,11 +90,11 @@ def _as_rgb(path: Path, image: Picture) -> Picture:
     return image.convert("RGB")
 
 
-def _as_grey(path: Path, image: Picture) -> Picture:
+def _as_grey(where: str, image: Picture) -> Picture:
     """Grey of 16 bits: Pillow's own conversion would make all but the darkest pixels white."""
     if image.mode == "F":
         remedy = "save it with 8 bits for each colour"
-        raise data_error(path, "its pixels are real numbers of an unknown scale", remedy)
+        raise data_error(where, "its pixels are real numbers of an unknown scale", remedy)
     levels = np.asarray(image, dtype=np.int64)
     return Image.fromarray((levels // 257 if levels.max() > 255 else levels).astype(np.uint8))
 

@@ -1,5 +1,6 @@
 """Opening pictures: every common kind as upright RGB, and what each kind of broken file says."""
 
+import io
 import struct
 import zlib
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from PIL import Image
 
 from regard.data import DataError, Preprocessing, images_in, open_image
+from regard.data.images import TooManyPixelsError
 
 RED, BLUE = (200, 30, 30), (30, 30, 200)
 
@@ -215,3 +217,16 @@ def test_pictures_of_a_folder(tmp_path: Path) -> None:
     assert images_in(tmp_path) == [tmp_path / "b.JPG", tmp_path / "deep/a.png"]
     with pytest.raises(DataError, match="holds no picture"):
         images_in(tmp_path / "nothing")
+
+
+def test_from_a_binary_file() -> None:
+    file = io.BytesIO()
+    halves().save(file, "PNG")
+    assert near(corners(open_image(file))[0], RED)
+    with pytest.raises(TooManyPixelsError, match=r"^upload: has 40 x 20 pixels; wanted at most 99"):
+        open_image(file, name="upload", most_pixels=99)
+    for content, problem in ((b"", "is empty"), (b"no picture", "is no image of a known kind")):
+        with pytest.raises(DataError, match=f"^the picture: {problem}"):
+            open_image(io.BytesIO(content))
+    with pytest.raises(DataError, match=r"^upload: the image is broken"):
+        open_image(io.BytesIO(file.getvalue()[:-40]), name="upload")
