@@ -58,8 +58,8 @@ def page(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{name}</title>
 <style>{style()}
-:root {{ color-scheme: light dark; background: light-dark(#fff, #0e1117); color: light-dark(#1d2433, #e6e8ee); }}
-body {{ margin: 0; padding: 24px; }}
+:root {{ color-scheme: light dark; background: light-dark(#fff, #0e1117); }}
+body {{ margin: 0; padding: 24px; color: light-dark(#1d2433, #e6e8ee); }}
 h1 {{ font: 600 20px/1.4 system-ui, sans-serif; margin: 0 0 16px; }}
 </style></head>
 <body><main>{heading}<div id="view"></div></main>
