@@ -64,7 +64,7 @@ export function overlay(el, trace, imageUrl, opts = {}) {
   });
   thumbs.forEach((button, t) => {
     button.addEventListener("click", () => (stop(), choose(film.at === t ? -1 : t)));
-    button.addEventListener("focus", () => (stop(), choose(t)));
+    button.addEventListener("focus", () => button.matches(":focus-visible") && (stop(), choose(t)));
   });
   roving(thumbs, alongLine(thumbs.length));
   view.append(
@@ -109,18 +109,19 @@ function shade(canvas, image, row, source) {
   if (!row) return;
   const [wide, tall] = source.size ?? [image.naturalWidth, image.naturalHeight];
   const [left, top, right, bottom] = source.region ?? [0, 0, wide, tall];
-  const [x, y] = [(left / wide) * width, (top / tall) * height];
-  const [w, v] = [((right - left) / wide) * width, ((bottom - top) / tall) * height];
+  // Whole pixels, or a seam would show around the region.
+  const [x, u] = [left, right].map((edge) => Math.round((edge / wide) * width));
+  const [y, v] = [top, bottom].map((edge) => Math.round((edge / tall) * height));
   context.save();
   context.beginPath();
   context.rect(0, 0, width, height);
-  context.rect(x, y, w, v);
+  context.rect(x, y, u - x, v - y);
   context.clip("evenodd");
   context.fillStyle = `rgba(0, 0, 0, ${1 - DARKEST})`;
   context.fillRect(0, 0, width, height);
   context.restore();
   context.imageSmoothingQuality = "high";
-  context.drawImage(shadow(row, source.grid), x, y, w, v);
+  context.drawImage(shadow(row, source.grid), x, y, u - x, v - y);
 }
 
 /** Black, the thicker the lower the weight. */

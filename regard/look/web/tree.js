@@ -115,7 +115,7 @@ function summary({ nodes, best, greedy, parts, columns }, width) {
   const [other, own, last] = [greedy[parts], best[parts], greedy.at(-1)];
   const fate = last.ended && last.kept
     ? `ends with score ${number(last.score)}`
-    : last.kept ? `is not followed beyond step ${last.step + 1}` : `is pruned at step ${last.step + 1}`;
+    : last.kept ? `drops out of the beam after step ${last.step + 1}` : `is pruned at step ${last.step + 1}`;
   const said = (node) => `“${node.ended ? "end" : label([node.token])}” (${number(node.logProb)})`;
   return `${begin}${score} Greedy search leaves the answer at step ${parts + 1}: it says ${said(other)}, the answer ${own ? said(own) : "had ended"}. Its way ${fate}.`;
 }
