@@ -37,7 +37,7 @@ def flow(
     tall = max(5.2, 2.9 + 0.17 * rows)
     figure = Figure(figsize=(10.5, tall), layout="constrained", facecolor=theme.paper)
     if title:
-        figure.suptitle(title, x=0.01, ha="left", size=11, weight="bold", color=theme.ink,
+        figure.suptitle(title, x=0.01, ha="left", size=12, color=theme.ink,
                         family=style.fonts(), parse_math=False)  # fmt: skip
     grid = figure.add_gridspec(2, 2, width_ratios=(1.5, 1), height_ratios=(tall - 2.4, 2.4))
     panels = [figure.add_subplot(place) for place in (grid[:, 0], grid[0, 1], grid[1, 1])]

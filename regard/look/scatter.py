@@ -56,7 +56,7 @@ def scatter(
     if any(named):
         _legend(axes, len(named), theme)
     if title:
-        figure.text(0.02, 0.99, title, ha="left", va="top", size=11, weight="bold",
+        figure.text(0.02, 0.99, title, ha="left", va="top", size=12,
                     color=theme.ink, family=style.fonts(), parse_math=False)  # fmt: skip
     if shown:
         size = np.array([0.9 * wide, 0.8 * tall]) * 72

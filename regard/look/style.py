@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import matplotlib as mpl
@@ -17,8 +16,11 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, fontManager
+from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
+
+from regard.look.fonts import fonts as fonts
+from regard.look.fonts import spelled
 
 # What a file says about its making: nothing that changes from run to run.
 _METADATA: dict[str, dict[str, str | None]] = {
@@ -32,16 +34,6 @@ _SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "regard", "pdf.fonttype": 4
 
 # Matplotlib's settings and Python's warning filters belong to the whole process.
 _LOCK = threading.Lock()
-
-# Latin first, then families that have what it lacks: Chinese, Japanese, Korean, Arabic,
-# Hebrew, Indic and emoji. Colour emoji are left out: Matplotlib draws outlines only.
-_FAMILIES = (
-    "DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Noto Sans JP",
-    "Noto Sans KR", "Source Han Sans SC", "PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo",
-    "Microsoft YaHei", "Yu Gothic", "Malgun Gothic", "SimHei", "WenQuanYi Zen Hei",
-    "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai",
-    "Arial Unicode MS", "Noto Emoji", "Segoe UI Emoji", "Symbola", "Unifont",
-)  # fmt: skip
 
 # Okabe and Ito, "Color Universal Design", 2008: apart for every kind of colour vision.
 _SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5B5B5B")
@@ -94,17 +86,25 @@ def _from_oklab(lab: Float[np.ndarray, "step 3"]) -> Float[np.ndarray, "step 3"]
 
 @dataclass(frozen=True)
 class Theme:
-    """The colours of a figure; `weights` maps 0 to the paper and 1 to its opposite."""
+    """The colours of a figure; `weights` maps 0 to the paper and 1 to its opposite.
+
+    `dim` is for words of less weight, `faint` for lines only.
+    """
 
     paper: str
     ink: str
+    dim: str
     faint: str
     accent: str
     weights: ListedColormap
 
 
-LIGHT = Theme("#ffffff", "#1d2433", "#d5dae3", "#D55E00", ramp("#f7f9fc", "#6f9fd0", "#0a1f4d"))
-DARK = Theme("#0e1117", "#e6e8ee", "#333b4a", "#F0A04B", ramp("#161b25", "#3f6aa8", "#fff6dc"))
+LIGHT = Theme(
+    "#ffffff", "#1d2433", "#687083", "#d5dae3", "#D55E00", ramp("#f7f9fc", "#6f9fd0", "#0a1f4d")
+)
+DARK = Theme(
+    "#0e1117", "#e6e8ee", "#8f98aa", "#333b4a", "#F0A04B", ramp("#161b25", "#3f6aa8", "#fff6dc")
+)
 
 
 def theme(*, dark: bool) -> Theme:
@@ -118,16 +118,9 @@ def colours(number: int, *, dark: bool = False) -> list[str]:
     return [series[index % len(series)] for index in range(number)]
 
 
-@cache
-def fonts() -> tuple[str, ...]:
-    """The families that this machine has; naming others makes Matplotlib complain."""
-    installed = {font.name for font in fontManager.ttflist}
-    return tuple(family for family in _FAMILIES if family in installed)
-
-
 def printable(token: str, *, longest: int = 24) -> str:
     """A token on one line: blanks and control characters as signs, long tokens cut short."""
-    shown = "".join(_sign(character) for character in token) or "∅"
+    shown = spelled("".join(_sign(character) for character in token)) or "∅"
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.look import style
-from regard.look.matrix import alignment, heads, sharpest
+from regard.look.matrix import alignment
 
 SOURCE = ["the", "black", "cat", "</s>"]
 TARGET = ["le", "chat", "noir"]
@@ -24,8 +24,13 @@ def labels(axis):
 
 
 def data(axes):
-    (image,) = axes.images
-    return np.asarray(image.get_array())
+    """The weights that are drawn, with those of the end joined to the rest."""
+    blocks = {
+        tuple(image.get_extent()[0::3]): np.asarray(image.get_array()) for image in axes.images
+    }
+    rows = sorted({top for _, top in blocks})
+    columns = sorted({left for left, _ in blocks})
+    return np.block([[blocks[column, row] for column in columns] for row in rows])
 
 
 def test_image_is_the_weights_and_axes_have_the_tokens():
@@ -90,45 +95,41 @@ def test_strange_scripts_make_no_noise(capfd, caplog):
     assert capfd.readouterr() == ("", "")
 
 
-def test_heads_shows_every_head_and_the_mean():
-    given_weights = weights(2, 3, 3, 4)
-    figure = heads(given_weights, SOURCE, TARGET, title="cross-attention")
-    *panels, mean, _bar = figure.axes
-    assert len(panels) == 6
-    for panel, each in zip(panels, given_weights.reshape(6, 3, 4), strict=True):
-        np.testing.assert_array_equal(data(panel), each)
-    np.testing.assert_allclose(data(mean), given_weights.mean(axis=(0, 1)))
-    assert labels(mean.xaxis) == SOURCE
-    assert [panel.get_title() for panel in panels[:3]] == ["head 1", "head 2", "head 3"]
-    assert [panel.get_ylabel() for panel in panels[::3]] == ["layer 1", "layer 2"]
-    assert len({axes.images[0].get_clim() for axes in [*panels, mean]}) == 1
+def test_the_ends_stand_apart_and_fainter():
+    figure = alignment(weights(4, 4), SOURCE, [*TARGET, "</s>"])
+    axes = figure.axes[0]
+    assert len(axes.images) == 4
+    assert data(axes).shape == (4, 4)
+    for axis in (axes.xaxis, axes.yaxis):
+        steps = np.diff(axis.get_ticklocs())
+        np.testing.assert_allclose(steps[:-1], 1.0)
+        assert steps[-1] > 1.2
+        inks = [text.get_color() for text in axis.get_ticklabels(which="major")]
+        assert inks == [style.LIGHT.ink] * 3 + [style.LIGHT.dim]
+    # Between the blocks there is nothing but paper.
+    lefts = sorted({image.get_extent()[0] for image in axes.images})
+    rights = sorted({image.get_extent()[1] for image in axes.images})
+    assert rights[0] < lefts[1]
 
 
-def test_the_sharpest_head_is_framed():
-    given_weights = np.full((2, 3, 3, 4), 0.25)
-    given_weights[1, 2] = np.eye(4)[:3]
-    assert sharpest(given_weights) == (1, 2)
-    figure = heads(given_weights, SOURCE, TARGET)
-    frames = [axes.spines["top"].get_linewidth() for axes in figure.axes[:6]]
-    assert frames.index(max(frames)) == 5
-    assert "sharpest: layer 2, head 3" in [text.get_text() for text in figure.texts]
+def test_an_end_alone_is_no_part():
+    assert len(alignment(np.ones((1, 1)), ["</s>"], ["</s>"]).axes[0].images) == 1
 
 
-@pytest.mark.parametrize("shape", [(1, 1, 1, 1), (2, 12, 2, 40), (1, 2, 50, 3)])
-def test_panels_do_not_overlap(shape):
-    figure = heads(weights(*shape), ["ab"] * shape[3], ["cd"] * shape[2])
-    boxes = [axes.get_position() for axes in figure.axes]
-    for k, one in enumerate(boxes):
-        assert 0 <= one.x0 < one.x1 <= 1
-        assert 0 <= one.y0 < one.y1 <= 1
-        assert not any(one.overlaps(other) for other in boxes[k + 1 :])
+def test_long_sentences_have_tokens_on_every_side():
+    tokens = [f"word{number}" for number in range(80)]
+    figure = alignment(weights(80, 80), tokens, tokens)
+    axes = figure.axes[0]
+    ticks = axes.xaxis.get_major_ticks(), axes.yaxis.get_major_ticks()
+    for side in ticks:
+        assert all(tick.label1.get_visible() and tick.label2.get_visible() for tick in side)
+    assert ticks[0][0].label1.get_fontsize() >= 7
+    assert figure.get_size_inches().max() < 16
 
 
 def test_mistakes_are_explained():
     with pytest.raises(ValueError, match=r"\(target, source\) = \(3, 4\), got shape \(4, 3\)"):
         alignment(weights(4, 3), SOURCE, TARGET)
-    with pytest.raises(ValueError, match="heads: wanted weights of 4 axes"):
-        heads(weights(2, 3, 4, 4), SOURCE, TARGET)
     with pytest.raises(ValueError, match="finite"):
         alignment(np.full((3, 4), np.nan), SOURCE, TARGET)
     with pytest.raises(ValueError, match="alignment"):
