@@ -4,7 +4,8 @@ from regard.encoders.base import Encoder
 from regard.encoders.conv import ConvEncoder
 from regard.encoders.gnmt import ResidualStack
 from regard.encoders.hierarchical import HierarchicalEncoder
-from regard.encoders.image import Backbone, EfficientNetLite, FeatureMap, Pretrained, SmallCnn
+from regard.encoders.image import Backbone, FeatureMap, Pretrained, Sight, SmallCnn
+from regard.encoders.lite import EfficientNetLite
 from regard.encoders.picture import PictureEncoder, Pictures
 from regard.encoders.pooling import Attend, Last, Max, Mean, Pooling
 from regard.encoders.pretrained import Timm, Transformers
@@ -29,6 +30,7 @@ __all__ = [
     "Pretrained",
     "RecurrentEncoder",
     "ResidualStack",
+    "Sight",
     "SmallCnn",
     "Timm",
     "TransformerEncoder",

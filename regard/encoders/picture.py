@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from regard.dropout import Dropout
 from regard.encoders.base import Encoder
-from regard.encoders.image import Backbone
+from regard.encoders.image import Sight
 from regard.memory import Memory
 
 
@@ -18,10 +18,11 @@ class Pictures(NamedTuple):
     """What a model is given: maps that were made beforehand, or pixels for its own backbone."""
 
     dim: int
-    """Size of the map's vectors."""
+    """Size of the vectors of the maps that it is given, or that its backbone makes of pixels."""
     grid: tuple[int, int]
-    backbone: Backbone | None = None
-    """None where the maps come ready."""
+    """Of the maps that it looks at."""
+    backbone: Sight | None = None
+    """What learns with the model, all of a backbone or its upper stages; None: nothing of it."""
 
 
 class PictureEncoder(Encoder):
@@ -34,8 +35,9 @@ class PictureEncoder(Encoder):
         super().__init__()
         # Every model has a backbone of its own, for its weights change.
         self.grid, self.backbone = pictures.grid, copy.deepcopy(pictures.backbone)
-        self.dim = self.summary = pictures.dim if dim is None else dim
-        self.annotation = nn.Identity() if dim is None else nn.Linear(pictures.dim, dim)
+        seen = pictures.dim if self.backbone is None else self.backbone.dim
+        self.dim = self.summary = seen if dim is None else dim
+        self.annotation = nn.Identity() if dim is None else nn.Linear(seen, dim)
         self.dropout = Dropout(dropout)
 
     def forward(

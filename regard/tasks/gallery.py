@@ -28,16 +28,25 @@ from regard.data import (
 from regard.data.features import HALF_MOST, Features, extract
 from regard.data.images import Picture
 from regard.data.sources import OnError, data_error
-from regard.encoders.image import Backbone, EfficientNetLite
+from regard.encoders.image import Backbone, Halves
+from regard.encoders.lite import EfficientNetLite
 from regard.encoders.picture import Pictures
 from regard.metrics.ptb import words
 
 
 class Eye:
-    """A backbone at work: it makes maps for a model, or prepares pixels for a model that has it."""
+    """A backbone at work: it makes maps for a model, or prepares pixels for a model that has it.
+
+    Of a backbone that is fine-tuned, the half that stays makes maps, and the model has the other.
+    """
 
     def __init__(self, backbone: Backbone, *, learns: bool, cache: Path) -> None:
         self.backbone, self.learns, self.cache = backbone, learns, cache
+
+    @cached_property
+    def halves(self) -> Halves:
+        """What makes the maps that are kept, and what learns with the model."""
+        return Halves(None, self.backbone) if self.learns else self.backbone.halves()
 
     @cached_property
     def pictures(self) -> Pictures:
@@ -45,37 +54,39 @@ class Eye:
         size = self.backbone.preprocessing.size
         with torch.inference_mode():
             grid = self.backbone(torch.zeros(1, 3, size, size)).grid
-        return Pictures(self.backbone.dim, grid, self.backbone if self.learns else None)
+        fixed, own = self.halves
+        return Pictures(self.backbone.dim if fixed is None else fixed.dim, grid, own)
 
     @torch.no_grad()
     def see(self, images: Sequence[Picture]) -> Float[Tensor, "batch ..."]:
         """What the model is given for some opened pictures, rounded as the cache rounds it."""
         pixels = np.stack([self.backbone.preprocessing(image) for image in images])
         given = torch.from_numpy(pixels)
-        if self.learns:
+        if self.halves.fixed is None:
             return given
         given = given.contiguous(memory_format=torch.channels_last)
-        values = self.backbone.eval()(given).values
+        values = self.halves.fixed.eval()(given).values
         return values.clamp(-HALF_MOST, HALF_MOST).half().float()
 
     def as_dict(self) -> dict[str, Any]:
         """What a model's folder must know of it."""
-        fixed = {} if self.learns else {"weights": self.backbone.fingerprint()}
+        # Also where all of it learns: the statistics of its normalisation are those it came with.
+        known = {"weights": self.backbone.fingerprint()} if self.backbone.learned else {}
         return {
             "backbone": self.backbone.settings,
             "preprocessing": self.backbone.preprocessing.as_dict(),
-            **fixed,
+            **known,
         }
 
     def fitted(self, content: dict[str, Any]) -> Eye:
         """Prepare pictures as the folder says; refuse other weights than those of training."""
         self.backbone.preprocessing = Preprocessing.from_dict(content["preprocessing"])
-        if not self.learns and content["weights"] != self.backbone.fingerprint():
+        if self.backbone.learned and content.get("weights") != self.backbone.fingerprint():
             raise ValueError(
                 f"{self.backbone.settings['is']}: its weights are not those that this model was "
                 "trained with; install the same version of their package"
             )
-        return self
+        return Eye(self.backbone, learns=self.learns, cache=self.cache)
 
 
 @dataclass(frozen=True)
@@ -110,9 +121,10 @@ class CaptionData:
 
     Without `valid`, the share `held_out` of the training pictures is set aside. With `plain`,
     captions are learned as they are scored: in small letters, without punctuation. A backbone that
-    `learns` is trained with the model; else its maps are computed once and kept in the cache. With
-    `on_error: skip`, pictures that cannot be opened are left out and counted. `most` bounds the
-    pictures that a validation during training describes.
+    `learns` is trained with the model; else its maps are computed once and kept in the cache, of
+    one that is fine-tuned those of the stages before. With `on_error: skip`, pictures that cannot
+    be opened are left out and counted. `most` bounds the pictures that a validation during training
+    describes.
     """
 
     def __init__(
@@ -146,6 +158,8 @@ class CaptionData:
         if not (backbone.learned or self.learns):
             kind = backbone.settings["is"]
             raise ValueError(f"data.learns: wanted true for {kind}, which has learned nothing yet")
+        if self.learns and backbone.halves().own is not None:
+            raise ValueError("data.learns: wanted false with finetune, which says what learns")
         return Eye(backbone, learns=self.learns, cache=self.cache)
 
     def part(self, name: Literal["train", "valid", "test"]) -> Captions | None:
@@ -197,11 +211,11 @@ def gallery(
     progress: bool,
 ) -> Gallery:
     """Pictures that can be opened, with their maps."""
-    if eye.learns:
+    if eye.halves.fixed is None:
         return Gallery(paths, captions, None, eye)
     features = extract(
         paths,
-        eye.backbone,
+        eye.halves.fixed,
         cache=eye.cache,
         on_error=on_error,
         report=report,

@@ -16,7 +16,7 @@ from regard.losses import Carried, Total
 from regard.train.engine import make_fabric, put_weights, whole
 from regard.train.keep import Keeper
 from regard.train.learning import Learning, Validation
-from regard.train.optim import make_optimizer
+from regard.train.optim import hold, make_optimizer
 from regard.train.preflight import peak_memory, preflight
 from regard.train.settings import Fit
 from regard.train.tell import Teller
@@ -60,8 +60,9 @@ class Loop:
             strategy=settings.strategy,
             precision=settings.precision,
         )
+        hold(learning.model, settings.rates)
         self.wrapped: Any = self.fabric.setup_module(Objective(learning))
-        optimizer = make_optimizer(learning.model, settings.optimizer)
+        optimizer = make_optimizer(learning.model, settings.optimizer, settings.rates)
         self.optimizer: Any = self.fabric.setup_optimizers(optimizer)
         self.rates = [group["lr"] for group in self.optimizer.param_groups]
         self.keeper = Keeper(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import nn
 
 from regard.config import Later
+from regard.words import nearest
 
 
 class Schedule(ABC):
@@ -81,17 +82,59 @@ class Plateau(Schedule):
         return factor
 
 
-def make_optimizer(model: nn.Module, part: Later[torch.optim.Optimizer]) -> torch.optim.Optimizer:
-    """The optimizer of a model: weight decay on matrices only, a fused kernel if there is one."""
-    trained = [p for p in model.parameters() if p.requires_grad]
-    groups: list[dict[str, object]] = [
-        {"params": [p for p in trained if p.dim() > 1]},
-        {"params": [p for p in trained if p.dim() <= 1]},
-    ]
+def make_optimizer(
+    model: nn.Module, part: Later[torch.optim.Optimizer], rates: Mapping[str, float] | None = None
+) -> torch.optim.Optimizer:
+    """The optimizer of a model: weight decay on matrices only, a fused kernel if there is one.
+
+    `rates` multiply the learning rate of the parameters whose names begin with a prefix.
+    """
     options = inspect.signature(part.function).parameters
-    if "weight_decay" in options:
-        groups[1]["weight_decay"] = 0.0
-    groups = [group for group in groups if group["params"]]
-    if "fused" in options and "fused" not in part.arguments:
-        return part.build(groups, fused=True)
-    return part.build(groups)
+    plain: dict[str, object] = {"weight_decay": 0.0} if "weight_decay" in options else {}
+    own = rates_of(model, rates or {})
+    groups: list[dict[str, object]] = []
+    factors: list[float] = []
+    for factor in sorted(set(own.values()), key=lambda factor: (factor != 1.0, factor)):
+        trained = [p for n, p in model.named_parameters() if p.requires_grad and own[n] == factor]
+        for chosen, more in (
+            ([p for p in trained if p.dim() > 1], {}),
+            ([p for p in trained if p.dim() <= 1], plain),
+        ):
+            if chosen:
+                groups.append({"params": chosen, **more})
+                factors.append(factor)
+    fused = {"fused": True} if "fused" in options and "fused" not in part.arguments else {}
+    optimizer = part.build(groups, **fused)
+    for group, factor in zip(optimizer.param_groups, factors, strict=True):
+        group["lr"] *= factor
+    return optimizer
+
+
+def rates_of(model: nn.Module, rates: Mapping[str, float]) -> dict[str, float]:
+    """What the learning rate of each parameter is multiplied by: the longest prefix decides."""
+    names = [name for name, _ in model.named_parameters()]
+    for prefix in rates:
+        if not any(_below(name, prefix) for name in names):
+            known = {
+                name.rsplit(".", up)[0] for name in names for up in range(1, name.count(".") + 1)
+            }
+            raise ValueError(
+                f"train.rates.{prefix}: no weight has a name that begins so{nearest(prefix, known)}"
+            )
+    longest_first = sorted(rates, key=len, reverse=True)
+    return {
+        name: next((rates[prefix] for prefix in longest_first if _below(name, prefix)), 1.0)
+        for name in names
+    }
+
+
+def hold(model: nn.Module, rates: Mapping[str, float] | None) -> None:
+    """Parameters with a rate of 0 stay as they are: nobody computes their gradients."""
+    own = rates_of(model, rates or {})
+    for name, parameter in model.named_parameters():
+        if own[name] == 0:
+            parameter.requires_grad_(False)
+
+
+def _below(name: str, prefix: str) -> bool:
+    return f"{name}.".startswith(f"{prefix}.")

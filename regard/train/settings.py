@@ -15,10 +15,11 @@ class Fit:
     """How a model is trained: for how long, with what, and what is kept.
 
     One of `epochs`, `updates` and `minutes` says how long. An update takes `accumulate` batches of
-    at most `tokens` symbols a side. Validation comes every `validate_every` updates (none: at the
-    end of each epoch); training stops early after `patience` validations without a better one.
-    The final weights are the mean of the `average` best (or last) validated checkpoints, of their
-    moving averages if `ema` gives a decay.
+    at most `tokens` symbols a side. `rates` multiply the learning rate of the parameters whose
+    names begin with a prefix; 0 leaves them as they are. Validation comes every `validate_every`
+    updates (none: at the end of each epoch); training stops early after `patience` validations
+    without a better one. The final weights are the mean of the `average` best (or last) validated
+    checkpoints, of their moving averages if `ema` gives a decay.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class Fit:
         sentences: int | None = None,
         accumulate: int = 1,
         optimizer: Later[torch.optim.Optimizer] | None = None,
+        rates: dict[str, float] | None = None,
         schedule: Schedule | None = None,
         clip: float | None = 1.0,
         clip_by: Literal["norm", "value"] = "norm",
@@ -70,9 +72,13 @@ class Fit:
         for name, number in positive.items():
             if number is not None and number <= 0:
                 raise ValueError(f"{name}: wanted a number above 0, got {number}")
+        for prefix, rate in (rates or {}).items():
+            if rate < 0:
+                raise ValueError(f"rates: wanted 0 or more for {prefix}, got {rate}")
         self.epochs, self.updates, self.minutes = epochs, updates, minutes
         self.tokens, self.sentences, self.accumulate = tokens, sentences, accumulate
         self.optimizer = optimizer or Later(torch.optim.AdamW, {"lr": 1e-3}, "train.optimizer")
+        self.rates = rates
         self.schedule = schedule or InverseSqrt(warmup=400)
         self.clip, self.clip_by, self.patience = clip, clip_by, patience
         self.ema, self.seed = ema, seed

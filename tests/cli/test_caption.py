@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import yaml
 from PIL import Image
+from safetensors.torch import load_file
 
 import regard
 from cli.conftest import Say
@@ -288,17 +289,68 @@ def test_a_backbone_that_learns(photos: Path, say: Say) -> None:
     assert say("run", folder, photos / "images" / "valid-red-left-0.png").code == 0
 
 
-def test_hard_attention_resumes_with_its_baseline(
-    photos: Path, monkeypatch: pytest.MonkeyPatch
+FINETUNED: dict[str, Any] = {
+    "data__backbone": {
+        "is": "encoders.EfficientNetLite", "stages": [8], "finetune": 8, "size": 64
+    },
+    "train__rates": {"encoder.backbone": 0.1},
+}  # fmt: skip
+
+
+def test_finetuned_from_a_stage_on(photos: Path, say: Say) -> None:
+    """The maps of the stages before are kept, the rest learns, slower, and is in the folder."""
+    folder = trained(photos, "finetuned", **FINETUNED, train__updates=2)
+    weights = load_file(folder / "model.safetensors")
+    captioner: Any = regard.load(folder)
+    whole = captioner.eye.backbone
+    assert captioner.eye.halves.fixed.settings["stages"] == [7]
+    own = {n: w for n, w in weights.items() if n.startswith("encoder.backbone.stages.0.")}
+    assert len(own) == 3  # a convolution and a norm
+    for name, weight in own.items():
+        before = whole.stages[7].state_dict()[name.removeprefix("encoder.backbone.stages.0.")]
+        moved = float((weight - before).abs().max())
+        assert 0 < moved < 2 * 1.5 * 0.001  # two steps of Adam with a tenth of the rate of 0.01
+    valid = sorted((photos / "images").glob("valid-*"))[:3]
+    again: Any = regard.load(folder)
+    for one, other in zip(captioner.run(valid), again.run(valid), strict=True):
+        assert (one.text, one.log_prob) == (other.text, other.log_prob)
+    found = captioner.evaluate(str(photos / "valid.jsonl"), metrics=["bleu1"])
+    assert found.outputs[0] == captioner.run([found.sources[0]])[0].text
+    assert say("look", folder, valid[0], "--output", folder / "look.png").code == 0
+
+
+def test_what_finetuning_wants(photos: Path, say: Say) -> None:
+    def said(name: str, **changes: Any) -> str:
+        path = photos / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(recipe_of(photos, **{**FINETUNED, **changes})))
+        said = say("train", path, "--output", photos / name)
+        assert said.code == 1
+        return said.err
+
+    assert "data.learns: wanted false with finetune" in said("both", data__learns=True)
+    wrong = said("unknown", train__rates={"backbone": 0.1})
+    assert "train.rates.backbone: no weight has a name that begins so" in wrong
+    assert "did you mean 'encoder.backbone'?" in wrong
+    assert "rates: wanted 0 or more for head, got -1" in said("less", train__rates={"head": -1})
+
+
+@pytest.mark.parametrize(
+    "kind", [{"model": {**SOFT, "choice": "hard"}}, FINETUNED], ids=["hard", "finetuned"]
+)
+def test_killed_and_resumed(
+    photos: Path, kind: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed in the middle of an epoch and started again: the same weights, bit for bit."""
+    """Killed in the middle of an epoch and started again: the same weights, bit for bit.
+
+    Hard attention has its baseline to remember, fine-tuning its rates.
+    """
     changes = {
-        "model": {**SOFT, "choice": "hard"},
+        **kind,
         "train__updates": 5,
         "train__checkpoint_every": 1,
         "train__tokens": 150,
     }
-    whole = trained(photos, "whole", **changes)
+    whole = trained(photos, tmp_path.name + "-whole", **changes)
     usual, calls = CaptionLearning.loss, [0]
 
     def dying(self: Any, *arguments: Any) -> Any:
@@ -307,15 +359,15 @@ def test_hard_attention_resumes_with_its_baseline(
             raise KeyboardInterrupt
         return usual(self, *arguments)
 
-    path = photos / "killed.yaml"
+    path = tmp_path / "killed.yaml"
     path.write_text(yaml.safe_dump(recipe_of(photos, **changes)))
-    command = ["train", str(path), "--output", str(photos / "killed"), "--quiet"]
+    command = ["train", str(path), "--output", str(tmp_path / "killed"), "--quiet"]
     with monkeypatch.context() as patch:
         patch.setattr(CaptionLearning, "loss", dying)
         assert main(command) == 130
     assert main(command) == 0
     first, second = (
-        (each / "model.safetensors").read_bytes() for each in (whole, photos / "killed")
+        (each / "model.safetensors").read_bytes() for each in (whole, tmp_path / "killed")
     )
     assert first == second
 

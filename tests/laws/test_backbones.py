@@ -133,6 +133,59 @@ def test_preprocessing_of_a_processor(tmp_path: Path) -> None:
     assert own.std == (127.5, 102.0, 63.75)
 
 
+def finetuned(first: int, stages: list[int]) -> EfficientNetLite:
+    pytest.importorskip("efficientnet_lite_pytorch")
+    return EfficientNetLite(stages=stages, finetune=first, size=64)
+
+
+@pytest.mark.parametrize(("first", "stages"), [(8, [8]), (6, [8]), (6, [5, 7]), (5, [6])])
+def test_two_halves_are_the_whole(first: int, stages: list[int]) -> None:
+    """What stays, then what learns on: the same map as from pixels; what stays is a backbone."""
+    whole = finetuned(first, stages)
+    fixed, own = whole.halves()
+    assert fixed is not None
+    assert own is not None
+    pixels = torch.randn(2, 3, 64, 64)
+    values, grid = own(fixed(pixels).values)
+    assert grid == whole(pixels).grid
+    assert values.shape[-1] == own.dim == whole.dim
+    torch.testing.assert_close(values, whole(pixels).values, rtol=1e-3, atol=1e-3)
+    plain = EfficientNetLite(stages=[first - 1], size=64)
+    assert (fixed.settings, fixed.fingerprint()) == (plain.settings, plain.fingerprint())
+    assert whole.settings["finetune"] == first
+
+
+def test_halves_of_what_is_not_finetuned(tmp_path: Path) -> None:
+    whole = small(tmp_path)
+    assert whole.halves() == (whole, None)
+
+
+def test_what_learns_on_keeps_its_normalisation() -> None:
+    """In training: the running means stay, gradients flow, the company changes nothing."""
+    _, own = finetuned(7, [8]).halves()
+    assert own is not None
+    model = nn.Sequential(own).train()
+    before = {name: buffer.clone() for name, buffer in own.named_buffers()}
+    assert before
+    maps = torch.randn(3, 4, 192)
+    together = model(maps).values
+    together.sum().backward()
+    assert all(p.grad is not None for p in own.parameters())
+    torch.testing.assert_close(together[1:2], model(maps[1:2]).values, rtol=1e-4, atol=1e-4)
+    assert all(torch.equal(before[name], buffer) for name, buffer in own.named_buffers())
+
+
+def test_what_cannot_be_finetuned_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match="finetune: wanted a stage from 5 to the last one taken, 7"
+    ):
+        finetuned(8, [7])
+    with pytest.raises(ValueError, match=r"got 4; to train all of them, set data\.learns"):
+        finetuned(4, [8])
+    with pytest.raises(ValueError, match=r"stages: wanted none before 6.*got \[5, 8\]"):
+        finetuned(7, [5, 8])
+
+
 def test_pretrained_normalisation_stays(tmp_path: Path) -> None:
     backbone = lite(tmp_path).train()
     assert not any(module.training for module in backbone.modules())
