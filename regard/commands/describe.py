@@ -65,7 +65,7 @@ def look_at(model: Any, paths: list[str], *, answer: str | None, output: str, da
     photos = pictures(paths)
     if len(photos) == 1:
         seen = model.look(str(photos[0]), answer=answer)
-        print(f"{photos[0]} → {' '.join(seen.target)}\n{seen.save(output, dark=dark)}")
+        print(f"{photos[0]} → {seen.text}\n{seen.save(output, dark=dark)}")
         return
     if answer is not None:
         raise ValueError(f"--answer: is for one picture, got {len(photos)}")

@@ -43,7 +43,7 @@ def look(
         text = _one(texts, "a text to look at, in quotes if it has several words")
         seen = trained.look(text, answer=answer)
         place = seen.save(path, heads=heads, dark=dark)
-        print(f"{' '.join(seen.source)} → {' '.join(seen.target)}\n{place}")
+        print(f"{' '.join(seen.source.labels)} → {' '.join(seen.target)}\n{place}")
 
 
 def _map(model: str, file: str, path: str, dark: bool) -> None:

@@ -95,6 +95,29 @@ class Tokenizer:
         """Give each symbol on its own, as an axis shows it, with ▁ for a blank."""
         return [self._pieces[i].replace(" ", "▁") if i > 3 else NAMES[i] for i in ids]
 
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {token: number for number, token in enumerate(self.tokens(range(self.size)))}
+
+    def numbers(self, tokens: Sequence[str]) -> list[int]:
+        """Give the numbers of symbols as `tokens` shows them."""
+        if strange := [token for token in tokens if token not in self._numbers]:
+            raise ValueError(f"no symbol for {', '.join(map(repr, strange))}")
+        return [self._numbers[token] for token in tokens]
+
+    def words(self, ids: Ids) -> list[tuple[int, int]]:
+        """Give where each word begins and ends: a blank begins one, an end mark belongs to none."""
+        spans: list[tuple[int, int]] = []
+        for place, (number, token) in enumerate(zip(ids, self.tokens(ids), strict=True)):
+            if number == self.EOS:
+                continue
+            goes_on = self.kind != "words" and number > self.EOS and not token.startswith("▁")
+            if goes_on and spans and spans[-1][1] == place:
+                spans[-1] = (spans[-1][0], place + 1)
+            else:
+                spans.append((place, place + 1))
+        return spans
+
     def unknown(self, text: str) -> list[str]:
         """Give the parts of a text that have no number of their own."""
         found = []

@@ -14,7 +14,7 @@ from PIL import Image
 
 from regard.data.images import Picture
 from regard.look import style
-from regard.look.glances import Glances
+from regard.look.places import Photo
 
 # All lengths are inches, and y goes down from the top of the page.
 _MARGIN, _GAP = 0.15, 0.1
@@ -24,13 +24,20 @@ _SHEET, _BELOW = 2.4, 0.62
 _DARKEST = 0.15
 
 
-def overlay(glances: Glances, *, title: str | None = None, dark: bool = False) -> Figure:
+def overlay(
+    photo: Photo,
+    said: Sequence[str],
+    weights: Float[np.ndarray, "time field"],
+    *,
+    title: str | None = None,
+    dark: bool = False,
+) -> Figure:
     """The picture itself, then once per word, bright where the model looked.
 
     Xu et al., "Show, Attend and Tell", ICML 2015, figures 3 and 5.
     """
-    theme, image = style.theme(dark=dark), reduced(glances.image)
-    panels = len(glances.target) + 1
+    theme, image = style.theme(dark=dark), reduced(photo.image)
+    panels = len(said) + 1
     columns = min(_COLUMNS, panels)
     rows = math.ceil(panels / columns)
     tall = _PANEL * min(2.0, max(0.4, image.height / image.width))
@@ -46,9 +53,9 @@ def overlay(glances: Glances, *, title: str | None = None, dark: bool = False) -
         if panel == 0:
             axes.imshow(pixels, aspect="auto")
             continue
-        light = resized(glances.bright(panel - 1), image.size)[..., None]
+        light = resized(photo.bright(weights[panel - 1]), image.size)[..., None]
         axes.imshow(pixels * (_DARKEST + (1 - _DARKEST) * light), aspect="auto")
-        word = style.printable(glances.target[panel - 1])
+        word = style.printable(said[panel - 1])
         _write(figure, x + _PANEL / 2, y + 0.08, word, theme, size=9.0, ha="center")
     return figure
 

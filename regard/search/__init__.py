@@ -1,32 +1,40 @@
 """Searches: choosing among what could be said."""
 
-from regard.search.beam import beam
+from regard.search.beam import Beam, beam
 from regard.search.coverage import Coverage
 from regard.search.exhaustive import exhaustive
-from regard.search.greedy import greedy
+from regard.search.forks import Fork, Forks
+from regard.search.greedy import Follow, greedy, likeliest
 from regard.search.penalties import Average, Gnmt, Penalty, Raw
-from regard.search.sample import check, sample
+from regard.search.sample import check, drawing, sample
 from regard.search.scorer import Ending, Ensemble, Hypothesis, Scorer, Symbols
 from regard.search.stream import stream
-from regard.search.trace import Fork, Trace
+from regard.search.underway import Progress, Rounds, Search
 
 __all__ = [
     "Average",
+    "Beam",
     "Coverage",
     "Ending",
     "Ensemble",
+    "Follow",
     "Fork",
+    "Forks",
     "Gnmt",
     "Hypothesis",
     "Penalty",
+    "Progress",
     "Raw",
+    "Rounds",
     "Scorer",
+    "Search",
     "Symbols",
-    "Trace",
     "beam",
     "check",
+    "drawing",
     "exhaustive",
     "greedy",
+    "likeliest",
     "sample",
     "stream",
 ]

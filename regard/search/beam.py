@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import torch
@@ -10,13 +10,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard import tree
-from regard.memory import State
+from regard.search.forks import Forks
 from regard.search.penalties import Penalty, Raw
 from regard.search.scorer import Ending, Hypothesis, Scorer, Symbols, allowed
-from regard.search.trace import Trace
+from regard.search.underway import Progress, Search, agreed
 
 
-@torch.inference_mode()
 def beam(
     scorer: Scorer,
     source: Any,
@@ -28,8 +27,24 @@ def beam(
     penalty: Penalty | None = None,
     ending: Ending | None = None,
     prefix: Int[Tensor, "sentence prefix"] | None = None,
-    trace: Trace | None = None,
+    forks: Forks | None = None,
 ) -> list[list[Hypothesis]]:
+    """The n best answers to each sentence; see `Beam`."""
+    return Beam(
+        scorer,
+        source,
+        symbols=symbols,
+        limits=limits,
+        width=width,
+        nbest=nbest,
+        penalty=penalty,
+        ending=ending,
+        prefix=prefix,
+        forks=forks,
+    ).finish()
+
+
+class Beam(Search):
     """Keep the `width` likeliest beginnings at each step (Graves, 2012; Sutskever et al., 2014).
 
     Of the `width` best continuations, those that say the end are finished and the others go on. A
@@ -37,131 +52,141 @@ def beam(
     still enter the n-best list: a log probability only falls, and `ending` adds nothing above 0, so
     log p / divisor(longest) is the most that it can reach. With width 1 this is greedy search; wide
     enough, it is exhaustive.
+
+    Rows of the state are live sentences times their present width.
     """
-    if width < 1:
-        raise ValueError(f"width: wanted 1 or more, got {width}")
-    if not 1 <= nbest <= width:
-        raise ValueError(f"nbest: wanted 1 to the beam's width {width}, got {nbest}")
-    search = _Search(symbols, penalty or Raw(), ending, width, nbest, limits, prefix, trace)
-    front = search.begin(scorer, source)
-    step = 0
-    while len(front.live):
-        log_prob, front.state = scorer.step(front.token, front.state, front.source)
-        search.advance(front, log_prob, step)
-        step += 1
-    return [sorted(done, key=lambda h: -h.score)[:nbest] for done in search.done]
 
+    def __init__(
+        self,
+        scorer: Scorer,
+        source: Any,
+        *,
+        symbols: Symbols,
+        limits: Int[Tensor, " sentence"],
+        width: int = 5,
+        nbest: int = 1,
+        penalty: Penalty | None = None,
+        ending: Ending | None = None,
+        prefix: Int[Tensor, "sentence prefix"] | None = None,
+        forks: Forks | None = None,
+    ) -> None:
+        if width < 1:
+            raise ValueError(f"width: wanted 1 or more, got {width}")
+        if not 1 <= nbest <= width:
+            raise ValueError(f"nbest: wanted 1 to the beam's width {width}, got {nbest}")
+        self.scorer, self.symbols, self.penalty = scorer, symbols, penalty or Raw()
+        self.width, self.nbest, self.ending, self.forks = width, nbest, ending, forks
+        self.limits, self.prefix = limits, prefix
+        self.sentences, self.steps = len(limits), 0
+        self._done: list[list[Hypothesis]] = [[] for _ in range(self.sentences)]
+        self._live = torch.arange(self.sentences, device=limits.device)
+        with torch.inference_mode():
+            self._source, self._state = source, scorer.start(source)
+        self._token = torch.full_like(self._live, symbols.begin)
+        self._scores = torch.zeros(self.sentences, 1, device=limits.device)
+        self._said = self._live.new_empty(self.sentences, 1, 0)
 
-@dataclass
-class _Front:
-    """What still goes on: rows are live sentences times their present width."""
+    @property
+    def live(self) -> Sequence[int]:
+        numbers: list[int] = self._live.tolist()
+        return numbers
 
-    live: Int[Tensor, " sentence"]
-    source: Any
-    state: State
-    token: Int[Tensor, " rows"]
-    scores: Float[Tensor, "sentence width"]
-    said: Int[Tensor, "sentence width time"]
+    def answers(self, sentence: int) -> list[Hypothesis]:
+        return sorted(self._done[sentence], key=lambda h: -h.score)[: self.nbest]
 
+    def progress(self, sentence: int) -> Progress:
+        place = self.live.index(sentence)
+        scores = self._scores[place]
+        going = self._said[place][scores > -torch.inf].tolist()
+        finished = [answer.tokens for answer in self.answers(sentence)[:1]]
+        return Progress(going[0], agreed([*going, *finished]), float(scores[0]))
 
-@dataclass
-class _Search:
-    symbols: Symbols
-    penalty: Penalty
-    ending: Ending | None
-    width: int
-    nbest: int
-    limits: Int[Tensor, " sentence"]
-    prefix: Int[Tensor, "sentence prefix"] | None
-    trace: Trace | None
-    done: list[list[Hypothesis]] = field(default_factory=list)
+    @torch.inference_mode()
+    def drop(self, sentences: Collection[int]) -> None:
+        stay = [place for place, number in enumerate(self.live) if number not in sentences]
+        if len(stay) < len(self._live):
+            width = self._scores.shape[1]
+            same = torch.arange(width, device=self._live.device).expand(len(self._live), -1)
+            token = self._token.unflatten(0, (-1, width))
+            self._go_on(self._scores, same, token, self._live.new_tensor(stay), said=self._said)
 
-    def begin(self, scorer: Scorer, source: Any) -> _Front:
-        live = torch.arange(len(self.limits), device=self.limits.device)
-        self.done = [[] for _ in range(len(live))]
-        return _Front(
-            live,
-            source,
-            scorer.start(source),
-            torch.full_like(live, self.symbols.begin),
-            torch.zeros(len(live), 1, device=live.device),
-            live.new_empty(len(live), 1, 0),
-        )
-
-    def advance(self, front: _Front, log_prob: Float[Tensor, "rows vocab"], step: int) -> None:
+    @torch.inference_mode()
+    def step(self) -> None:
         """Continue every hypothesis, keep the best, let what is over leave."""
-        sentences, width = front.scores.shape
+        log_prob, self._state = self.scorer.step(self._token, self._state, self._source)
         log_prob = allowed(
-            log_prob.unflatten(0, (sentences, width)),
-            step=step,
-            limits=self.limits[front.live],
+            log_prob.unflatten(0, self._scores.shape),
+            step=self.steps,
+            limits=self.limits[self._live],
             symbols=self.symbols,
-            prefix=None if self.prefix is None else self.prefix[front.live],
+            prefix=None if self.prefix is None else self.prefix[self._live],
         )
-        scores, parent, token = _best(front.scores, log_prob, self.width)
-        if self.trace is not None:
-            self.trace.record(
-                front.live,
-                *_best(front.scores, log_prob, 2 * self.width),
-                kept=self.width,
-                end=self.symbols.end,
-                step=step,
-            )
+        scores, parent, token = _best(self._scores, log_prob, self.width)
+        if self.forks is not None:
+            self._record(self.forks, *_best(self._scores, log_prob, 2 * self.width))
         ended = (token == self.symbols.end) & (scores > -torch.inf)
-        self._finish(front, scores, parent, ended, step)
+        self._finish(scores, parent, ended)
         # What has ended, or never was, stays as a row that can win nothing.
         scores = scores.masked_fill(ended, -torch.inf)
         order = scores.argsort(dim=1, descending=True, stable=True)
         going = int((scores > -torch.inf).sum(1).max())
         order = order[:, : max(going, 1)]
         scores, parent, token = (x.gather(1, order) for x in (scores, parent, token))
-        stay = self._undecided(front.live, scores, step)
-        rows = (torch.arange(sentences, device=parent.device)[:, None] * width + parent)[stay]
-        front.state = tree.select(front.state, rows.flatten())
-        said = front.said.flatten(0, 1)[rows.flatten()].unflatten(0, rows.shape)
-        front.said = torch.cat([said, token[stay][:, :, None]], 2)
-        front.token, front.scores = token[stay].flatten(), scores[stay]
-        if len(stay) < sentences:
-            front.live, front.source = front.live[stay], tree.select(front.source, stay)
+        said = self._said.gather(1, parent[:, :, None].expand(-1, -1, self._said.shape[2]))
+        said = torch.cat([said, token[:, :, None]], 2)
+        self._go_on(scores, parent, token, self._undecided(scores), said=said)
+        self.steps += 1
 
-    def _finish(
-        self, front: _Front, scores: Tensor, parent: Tensor, ended: Tensor, step: int
+    def _go_on(
+        self, scores: Tensor, parent: Tensor, token: Tensor, stay: Tensor, *, said: Tensor
     ) -> None:
+        """Take over what stays: of each sentence the rows that continue its `parent` rows."""
+        sentences, width = self._scores.shape
+        rows = (torch.arange(sentences, device=parent.device)[:, None] * width + parent)[stay]
+        self._state = tree.select(self._state, rows.flatten())
+        self._token, self._scores, self._said = token[stay].flatten(), scores[stay], said[stay]
+        if len(stay) < sentences:
+            self._live, self._source = self._live[stay], tree.select(self._source, stay)
+
+    def _finish(self, scores: Tensor, parent: Tensor, ended: Tensor) -> None:
         """Write down every hypothesis that has said the end."""
         sentence, place = ended.nonzero(as_tuple=True)
         if not len(sentence):
             return
-        said = front.said[sentence, parent[sentence, place]].tolist()
-        numbers = front.live[sentence]
-        added = [0.0] * len(said)
-        if self.ending is not None:
-            rows = sentence * front.scores.shape[1] + parent[sentence, place]
-            added = self.ending(front.state)[rows].tolist()
-        complete = (self.limits[numbers] > step).tolist()
-        divisor = self.penalty.divisor(step + 1)
+        said = self._said[sentence, parent[sentence, place]].tolist()
+        numbers = self._live[sentence]
+        complete = (self.limits[numbers] > self.steps).tolist()
         values = scores[sentence, place].tolist()
-        for number, tokens, value, more, whole in zip(
-            numbers.tolist(), said, values, added, complete, strict=True
-        ):
-            self.done[number].append(Hypothesis(tokens, value, value / divisor + more, whole))
+        ranked = self._ranked(scores, parent)[sentence, place].tolist()
+        for number, *answer in zip(numbers.tolist(), said, values, ranked, complete, strict=True):
+            self._done[number].append(Hypothesis(*answer))
 
-    def _undecided(
-        self, live: Tensor, scores: Float[Tensor, "sentence width"], step: int
-    ) -> Int[Tensor, " stay"]:
+    def _ranked(self, scores: Tensor, parent: Tensor) -> Float[Tensor, "sentence fork"]:
+        """What forks that end now are ranked by."""
+        ranked = scores.double() / self.penalty.divisor(self.steps + 1)
+        if self.ending is None:
+            return ranked
+        sentences, width = self._scores.shape
+        return ranked + self.ending(self._state).view(sentences, width).gather(1, parent)
+
+    def _record(self, forks: Forks, scores: Tensor, parent: Tensor, token: Tensor) -> None:
+        ranked = self._ranked(scores, parent)
+        kept, end = self.width, self.symbols.end
+        forks.record(self._live, scores, ranked, parent, token, kept=kept, end=end, step=self.steps)
+
+    def _undecided(self, scores: Float[Tensor, "sentence width"]) -> Int[Tensor, " stay"]:
         """The places of sentences whose n-best list could still change."""
         stay: list[int] = []
-        best, limits = scores[:, 0].tolist(), self.limits[live].tolist()
-        for place, (number, value, limit) in enumerate(
-            zip(live.tolist(), best, limits, strict=True)
-        ):
+        best, limits = scores[:, 0].tolist(), self.limits[self._live].tolist()
+        for place, (number, value, limit) in enumerate(zip(self.live, best, limits, strict=True)):
             if value == -torch.inf:
                 continue
-            finished = sorted((h.score for h in self.done[number]), reverse=True)
+            finished = sorted((h.score for h in self._done[number]), reverse=True)
             # At least the end is still to be said, at most the limit and the end.
-            reachable = value / self.penalty.divisor(max(limit, step + 1) + 1)
+            reachable = value / self.penalty.divisor(max(limit, self.steps + 1) + 1)
             if len(finished) < self.nbest or finished[self.nbest - 1] < reachable:
                 stay.append(place)
-        return torch.tensor(stay, dtype=torch.long, device=live.device)
+        return torch.tensor(stay, dtype=torch.long, device=scores.device)
 
 
 def _best(

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.search.greedy import follow
+from regard.search.greedy import Follow, Pick
 from regard.search.scorer import Hypothesis, Scorer, Symbols
 
 
@@ -25,6 +25,21 @@ def sample(
     top_p: float | None = None,
     prefix: Int[Tensor, "sentence prefix"] | None = None,
 ) -> list[Hypothesis]:
+    """One random answer to each sentence; see `drawing`."""
+    pick = drawing(limits, seeds, temperature=temperature, top_k=top_k, top_p=top_p, prefix=prefix)
+    search = Follow(scorer, source, pick, symbols=symbols, limits=limits, prefix=prefix)
+    return [answer for [answer] in search.finish()]
+
+
+def drawing(
+    limits: Int[Tensor, " sentence"],
+    seeds: list[int],
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    prefix: Int[Tensor, "sentence prefix"] | None = None,
+) -> Pick:
     """y_t ~ p(y | y_<t)^(1/temperature), within the top k symbols or the top p of the mass.
 
     `seeds` has one number per sentence: a sample does not depend on the batch around it.
@@ -46,7 +61,7 @@ def sample(
             log_prob, chances[live, step], temperature=temperature, top_k=top_k, top_p=top_p
         )
 
-    return follow(scorer, source, draw, symbols=symbols, limits=limits, prefix=prefix)
+    return draw
 
 
 def drawn(

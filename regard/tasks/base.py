@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Float
 
-from regard.look.seen import Seen
+from regard.look.trace import Trace
 from regard.train.learning import Learning
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class Trained(ABC):
     ) -> Evaluation:
         """Score the model on files, or on a part of the recipe's own data."""
 
-    def look(self, text: str, *, answer: str | None = None) -> Seen:  # noqa: ARG002
-        """Where the model looks while it answers a text."""
+    def look(self, text: Any, *, answer: str | None = None) -> Trace:  # noqa: ARG002
+        """Where the model looks while it answers an input."""
         raise ValueError("this model has no attention: there is nowhere that it looked")
 
     def gradients(self, data: Any, *, steps: int = 100, rows: int = 32) -> Gradients:  # noqa: ARG002

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -13,15 +14,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from regard.attention.base import Attention
 from regard.data import Captions, DataError, Report, Tokenizer, as_captions, open_image
 from regard.data.images import Picture
 from regard.data.sources import OnError
-from regard.look.glances import Glances
-from regard.look.watch import watch
+from regard.look.places import Photo
 from regard.model import Seq2Seq
-from regard.search import Ensemble, Hypothesis
-from regard.tasks.base import Trained
+from regard.search import Ensemble
+from regard.tasks.answering import Answering
+from regard.tasks.asking import Given
 from regard.tasks.decode import Decode, Sampling
 from regard.tasks.evaluate import Evaluation, Perplexity, Score, measured
 from regard.tasks.gallery import Eye, Gallery, gallery
@@ -34,7 +34,7 @@ ALIKE, STRANGE = 0.5, 1.0
 """Shares of equal captions, and spreads of training, from which something is wrong."""
 
 
-class Captioner(Trained):
+class Captioner(Answering):
     """A model with the eye that looks for it, its tokenizer and its way of decoding."""
 
     sees = True
@@ -53,9 +53,10 @@ class Captioner(Trained):
         card: dict[str, Any] | None = None,
     ) -> None:
         self.model, self.eye, self.target = model.eval(), eye, target
-        self.decode, self.metrics, self.tidied = decode, metrics, tidied
+        self.decode, self.metrics, self._tidied = decode, metrics, tidied
         self.longest, self.usual, self.card = longest, usual, card or {}
         self.scorer: Any = model
+        self.models = [model]
 
     def joined(self, others: Sequence[Captioner]) -> Captioner:
         """This model and others in one search: their mean decides."""
@@ -65,7 +66,8 @@ class Captioner(Trained):
             if self.eye.as_dict() != other.eye.as_dict() or self.eye.learns or other.eye.learns:
                 raise ValueError("an ensemble: wanted models with the same frozen backbone")
         together = copy.copy(self)
-        together.scorer = Ensemble([self.model, *(other.model for other in others)])
+        together.models = [self.model, *(other.model for other in others)]
+        together.scorer = Ensemble(list(together.models))
         return together
 
     def run(
@@ -108,12 +110,9 @@ class Captioner(Trained):
                     report.skip("picture that cannot be used", str(error))
             if opened:
                 names, images = [name for name, _ in opened], [image for _, image in opened]
-                source = self.eye.see(images)
-                answers = self._search(source, names, decode or self.decode, sampling)
-                seen: Sequence[Any] = [None] * len(names)
-                if look:
-                    seen = self._glances(images, source, [best[0].tokens for best in answers])
-                yield from map(self._output, names, answers, seen)
+                given = self._given(names, self.eye.see(images), images)
+                asking = self._begin(given, decode or self.decode, sampling, [], None)
+                yield from asking.finish(look=look)
 
     def evaluate(
         self,
@@ -149,8 +148,9 @@ class Captioner(Trained):
             places = range(first, min(first + batch, len(shown)))
             source = shown.given(list(places))
             part = [names[place] for place in places]
-            answers = self._search(source, part, decode or self.decode, None)
-            outputs += [self.target.decode(best[0].tokens) for best in answers]
+            given = self._given(part, source, [])
+            asking = self._begin(given, decode or self.decode, None, [], None)
+            outputs += [output.text for output in asking.finish()]
             if source.dim() == 3:
                 total += source.mean(1).sum(0).double().numpy()
                 counted += len(part)
@@ -161,73 +161,30 @@ class Captioner(Trained):
         found = Evaluation(names, outputs, shown.captions, [], scores, missing)
         return found.noted(self._doubts(outputs, total / counted if counted else None))
 
-    def look(self, text: str, *, answer: str | None = None) -> Glances:  # type: ignore[override]
-        """Where the model looks while it describes a picture, or says a given caption."""
-        image = open_image(text)
-        source = self.eye.see([image])
-        if answer is None:
-            tokens = self._search(source, [text], self.decode, None)[0][0].tokens
-        else:
-            tokens = self.target.encode(self.tidied([answer]))[0]
-        glances = self._glances([image], source, [tokens])[0]
-        if glances is None:
-            raise ValueError("this model has no attention: there is nowhere that it looked")
-        return glances
+    @property
+    def most(self) -> int:
+        return self.longest
+
+    def tidied(self, texts: list[str]) -> list[str]:
+        return self._tidied(texts)
+
+    def size(self, image: str | Path | Picture) -> int:  # noqa: ARG002
+        """The fields of the grid, of which all pictures have the same number."""
+        return math.prod(self.eye.pictures.grid)
+
+    def given(self, inputs: Sequence[str | Path | Picture]) -> Given:
+        """Pictures, or the files that they are in."""
+        images = [each if isinstance(each, Picture) else open_image(each) for each in inputs]
+        names = ["" if isinstance(each, Picture) else str(each) for each in inputs]
+        return self._given(names, self.eye.see(images), images)
+
+    def _given(self, names: list[str], source: Tensor, images: Sequence[Picture]) -> Given:
+        grid, prepared = self.eye.pictures.grid, self.eye.backbone.preprocessing
+        places = [Photo(image, grid, prepared.region(*image.size)) for image in images]
+        return Given(names, source, self._mask(len(names)), list(places), [[]] * len(names))
 
     def _mask(self, rows: int) -> Tensor:
-        return torch.ones(rows, int(np.prod(self.eye.pictures.grid)), dtype=torch.bool)
-
-    @torch.inference_mode()
-    def _search(
-        self, source: Tensor, names: list[str], decode: Decode, sampling: Sampling | None
-    ) -> list[list[Hypothesis]]:
-        source, mask = self._placed(source, self._mask(len(source)))
-        known = self.scorer.prepare(source, mask)
-        if sampling is not None:
-            return decode.draw(self.scorer, known, mask, names, sampling, most=self.longest)
-        return decode.search(self.scorer, known, mask, most=self.longest)
-
-    @torch.inference_mode()
-    def _glances(
-        self, images: list[Picture], source: Tensor, answers: list[list[int]]
-    ) -> Sequence[Glances | None]:
-        """Replay the captions and watch; None for a model that looks nowhere."""
-        batch = text_batch([[]] * len(answers), answers)
-        with watch(self.model) as gaze:
-            self.model(*self._placed(source, self._mask(len(source)), batch.inputs))
-        parts = dict(self.model.named_modules())
-        maps = [
-            each if each.dim() == 3 else each.mean(2)
-            for name, each in gaze.maps(len(answers)).items()
-            if isinstance(parts[name], Attention)
-        ]
-        if not maps:
-            return [None] * len(answers)
-        weights = torch.stack(maps).mean(0).cpu().numpy()
-        grid, prepared = self.eye.pictures.grid, self.eye.backbone.preprocessing
-        return [
-            Glances(
-                image,
-                self.target.tokens(answer),
-                weights[place, : len(answer)].reshape(len(answer), *grid),
-                prepared.region(*image.size),
-            )
-            for place, (image, answer) in enumerate(zip(images, answers, strict=True))
-        ]
-
-    def _output(self, name: str, answers: list[Hypothesis], seen: Glances | None) -> Output:
-        outputs = [
-            Output(
-                name,
-                self.target.decode(each.tokens),
-                self.target.tokens(each.tokens),
-                each.log_prob,
-                each.score,
-                each.complete,
-            )
-            for each in answers
-        ]
-        return Output(**{**outputs[0].__dict__, "seen": seen, "others": outputs[1:]})
+        return torch.ones(rows, math.prod(self.eye.pictures.grid), dtype=torch.bool)
 
     @torch.inference_mode()
     def _perplexity(self, shown: Gallery) -> Score:
@@ -264,7 +221,3 @@ class Captioner(Trained):
                     "average): are colours or brightness right?"
                 )
         return doubts
-
-    def _placed(self, *tensors: Tensor) -> tuple[Tensor, ...]:
-        device = next(self.model.parameters()).device
-        return tuple(tensor.to(device) for tensor in tensors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,17 +13,20 @@ from torch import Tensor
 
 from regard.data import Tokenizer
 from regard.search import (
+    Beam,
     Ending,
+    Follow,
+    Forks,
     Gnmt,
     Hypothesis,
     Penalty,
+    Rounds,
     Scorer,
+    Search,
     Symbols,
-    Trace,
-    beam,
+    drawing,
     exhaustive,
-    greedy,
-    sample,
+    likeliest,
 )
 
 
@@ -75,7 +79,7 @@ class Decode:
         limits = (mask.sum(1) * self.ratio + self.extra).long()
         return limits if most is None else limits.clamp(max=most)
 
-    def search(
+    def begin(
         self,
         scorer: Scorer,
         source: Any,
@@ -83,56 +87,63 @@ class Decode:
         *,
         ending: Ending | None = None,
         prefix: Tensor | None = None,
-        trace: Trace | None = None,
+        forks: Forks | None = None,
         most: int | None = None,
-    ) -> list[list[Hypothesis]]:
-        """The n best answers to each source; `ending` is what a scorer adds to their scores."""
+    ) -> Search:
+        """A search for the n best answers to each source; `ending` is what a scorer adds."""
         limits = self.limits(mask, most)
-        if self.beam == 1 and trace is None and ending is None:
-            found = greedy(scorer, source, symbols=self.symbols, limits=limits, prefix=prefix)
-            return [[self._ranked(answer)] for answer in found]
-        return beam(
+        asked: dict[str, Any] = {"symbols": self.symbols, "limits": limits, "prefix": prefix}
+        if self.beam == 1 and forks is None and ending is None:
+            return Follow(scorer, source, likeliest, penalty=self.penalty, **asked)
+        return Beam(
             scorer,
             source,
-            symbols=self.symbols,
-            limits=limits,
             width=self.beam,
             nbest=self.nbest,
             penalty=self.penalty,
             ending=ending,
-            prefix=prefix,
-            trace=trace,
+            forks=forks,
+            **asked,
         )
+
+    def search(
+        self,
+        scorer: Scorer,
+        source: Any,
+        mask: Tensor,
+        *,
+        ending: Ending | None = None,
+        most: int | None = None,
+    ) -> list[list[Hypothesis]]:
+        """The n best answers to each source."""
+        return self.begin(scorer, source, mask, ending=ending, most=most).finish()
 
     def draw(
         self,
         scorer: Scorer,
         source: Any,
         mask: Tensor,
-        texts: list[str],
+        names: Sequence[str],
         how: Sampling,
         *,
         prefix: Tensor | None = None,
         most: int | None = None,
-    ) -> list[list[Hypothesis]]:
-        """`nbest` random answers to each source; the seed and the text decide, not the batch."""
-        rounds = [
-            sample(
-                scorer,
-                source,
-                symbols=self.symbols,
-                limits=self.limits(mask, most),
-                seeds=[_seed(how.seed, text, number) for text in texts],
+    ) -> Search:
+        """`nbest` random answers to each source; the seed and the name decide, not the batch."""
+        limits = self.limits(mask, most)
+        asked: dict[str, Any] = {"symbols": self.symbols, "limits": limits, "prefix": prefix}
+        rounds = []
+        for number in range(self.nbest):
+            pick = drawing(
+                limits,
+                [_seed(how.seed, name, number) for name in names],
                 temperature=how.temperature,
                 top_k=how.top_k,
                 top_p=how.top_p,
                 prefix=prefix,
             )
-            for number in range(self.nbest)
-        ]
-        return [
-            [self._ranked(answer) for answer in answers] for answers in zip(*rounds, strict=True)
-        ]
+            rounds.append(Follow(scorer, source, pick, penalty=self.penalty, **asked))
+        return Rounds(rounds)
 
     def exhaust(
         self, scorer: Scorer, source: Any, mask: Tensor, *, ending: Ending | None = None
@@ -147,9 +158,6 @@ class Decode:
             ending=ending,
             nbest=self.nbest,
         )
-
-    def _ranked(self, answer: Hypothesis) -> Hypothesis:
-        return answer._replace(score=answer.log_prob / self.penalty.divisor(len(answer.tokens) + 1))
 
 
 def _seed(seed: int, text: str, number: int) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from regard.look.glances import Glances
-from regard.look.seen import Seen
+from regard.look.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Output:
     """False where the length limit ended it."""
     unknown: list[str] = field(default_factory=list)
     """Parts of the input that the model has no symbol for."""
-    seen: Seen | Glances | None = None
+    seen: Trace | None = None
     others: list[Output] = field(default_factory=list)
     """The rest of the n-best list."""
 
@@ -39,7 +38,7 @@ class Output:
         if self.unknown:
             plain["unknown"] = self.unknown
         if self.seen is not None:
-            plain["source_tokens"] = self.seen.source
+            plain["source_tokens"] = self.seen.source.labels
             plain["alignment"] = self.seen.alignment.round(4).tolist()
         if self.others:
             plain["others"] = [other.as_dict() for other in self.others]

@@ -4,19 +4,24 @@ their sources.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard.attention.base import Attention
-from regard.data import Batches
-from regard.look.watch import watch
+from regard.data import Batches, Tokenizer
+from regard.look.trace import Choice
+from regard.look.watch import Gaze, watch
 from regard.model import Seq2Seq
 from regard.tasks.text import TextBatch, source_batch, text_batch
 
 Rows = list[list[int]]
 TOGETHER, TOKENS = 64, 4096
+CHOICES = 8
+"""So many symbols that could have been said are told of each place."""
 
 
 def placed(model: Seq2Seq, *tensors: Tensor) -> tuple[Tensor, ...]:
@@ -41,27 +46,56 @@ def log_likelihoods(model: Seq2Seq, sources: Rows, answers: Rows) -> list[tuple[
     return found
 
 
+class Replayed(NamedTuple):
+    """How likely each symbol of an answer was, what else could have been said, and the looks."""
+
+    log_probs: Float[np.ndarray, " time"]
+    likeliest: Float[np.ndarray, "time choice"]
+    symbols: Int[np.ndarray, "time choice"]
+    weights: Float[np.ndarray, "layer head time source"] | None
+
+    def choices(self, tokenizer: Tokenizer) -> list[list[Choice]]:
+        """The likeliest symbols at each place, spelt."""
+        return [
+            [Choice(*pair) for pair in zip(tokenizer.tokens(symbols), values, strict=True)]
+            for symbols, values in zip(self.symbols, self.likeliest.tolist(), strict=True)
+        ]
+
+
 @torch.inference_mode()
-def looks(
-    model: Seq2Seq, sources: Rows, answers: Rows
-) -> list[Float[np.ndarray, "layer head time source"]]:
-    """Where the model looks while it says each answer, cut to its real size; [] if nowhere."""
-    batch = text_batch(sources, answers)
+def replay(model: Seq2Seq, source: Tensor, mask: Tensor, answers: Rows) -> list[Replayed]:
+    """Known answers to sources once more, each cut to its real size."""
+    batch = text_batch([[]] * len(answers), answers)
+    source, mask, inputs, targets = placed(model, source, mask, batch.inputs, batch.targets)
     with watch(model) as gaze:
-        model(*placed(model, *_read(batch)))
+        decoded = model(source, mask, inputs)
+    log_p = model.head(decoded.outputs).log_softmax(-1)
+    picked = log_p.gather(2, targets[..., None])[..., 0].cpu().numpy()
+    values, symbols = (x.cpu().numpy() for x in log_p.topk(min(CHOICES, log_p.shape[2])))
+    looks = _looks(model, gaze, len(answers))
+    sizes = [(len(answer) + 1, real) for answer, real in zip(answers, mask.sum(1), strict=True)]
+    return [
+        Replayed(
+            picked[i, :time],
+            values[i, :time],
+            symbols[i, :time],
+            None if looks is None else looks[:, i, :, :time, : int(real)],
+        )
+        for i, (time, real) in enumerate(sizes)
+    ]
+
+
+def _looks(
+    model: Seq2Seq, gaze: Gaze, batch: int
+) -> Float[np.ndarray, "layer batch head time source"] | None:
+    """Where every attention over the source looked; None if there is none."""
     parts = dict(model.named_modules())
     maps = [
-        m if m.dim() == 4 else m[:, :, None]
-        for name, m in gaze.maps(len(sources)).items()
+        m.movedim(2, 1) if m.dim() == 4 else m[:, None]
+        for name, m in gaze.maps(batch).items()
         if isinstance(parts[name], Attention)
     ]
-    if not maps:
-        return []
-    every = torch.stack(maps).cpu().numpy()  # layer x batch x time x head x source
-    return [
-        np.moveaxis(every[:, i, : len(answer) + 1, :, : len(row) + 1], 2, 1)
-        for i, (row, answer) in enumerate(zip(sources, answers, strict=True))
-    ]
+    return torch.stack(maps).cpu().numpy() if maps else None
 
 
 @torch.inference_mode()

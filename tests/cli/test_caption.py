@@ -138,7 +138,7 @@ def test_lines_json_and_csv(model: Path, photos: Path, say: Say) -> None:
     assert content["source"] == one
     assert content["text"] == rows[0][1]
     assert len(content["others"]) == 2
-    assert np.shape(content["alignment"]) == (len(content["tokens"]), 16)
+    assert np.shape(content["alignment"]) == (len(content["tokens"]) + 1, 16)  # and the end
     table = list(csv.reader(io.StringIO(say("run", model, one, "--csv", "--nbest", "2").out)))
     assert table[0] == ["image", "rank", "score", "caption"]
     assert [row[:2] for row in table[1:]] == [[one, "1"], [one, "2"]]
@@ -178,17 +178,18 @@ def test_options_that_are_not_for_it(model: Path, say: Say) -> None:
 def test_look_lights_up_what_is_named(model: Path, photos: Path, say: Say, tmp_path: Path) -> None:
     photo = photos / "images" / "valid-green-right-1.png"
     seen: Any = regard.load(model).look(str(photo))
-    assert seen.weights.shape[1:] == (4, 4)
-    np.testing.assert_allclose(seen.weights.sum((1, 2)), 1, atol=1e-4)
-    light = seen.bright(seen.target.index("green"))
+    assert seen.source.grid == (4, 4)
+    assert seen.alignment.shape == (len(seen.said) + 1, 16)
+    np.testing.assert_allclose(seen.alignment.sum(1), 1, atol=1e-4)
+    light = seen.source.bright(seen.alignment[seen.said.index("green")])
     assert light.shape == (48, 64)
     assert 0 <= light.min() <= light.max() <= 1
     said = say("look", model, photo, "--output", tmp_path / "look.svg")
     assert said.code == 0
-    assert f"{photo} → {' '.join(seen.target)}" in said.out
+    assert f"{photo} → {seen.text}\n" in said.out
     drawn = (tmp_path / "look.svg").read_text()
-    assert all(word in drawn for word in seen.target)
-    assert drawn.count("<image") == len(seen.target) + 1
+    assert all(word in drawn for word in seen.said)
+    assert drawn.count("<image") == len(seen.said) + 1
     given = say("look", model, photo, "--answer", "A red square.", "--output", tmp_path / "a.png")
     assert "→ a red square" in given.out
     for each in PLACES:

@@ -59,7 +59,7 @@ def test_without_attention_there_is_nothing_to_see(say: Say, blind: Path, tmp_pa
 def test_nothing_to_look_at(say: Say, model: Path) -> None:
     said = say("look", model, "")
     assert said.code == 1
-    assert "wanted a text to look at, got ''" in said.err
+    assert "wanted a text to answer, got ''" in said.err
 
 
 def test_an_unknown_kind_of_picture(say: Say, model: Path, tmp_path: Path) -> None:

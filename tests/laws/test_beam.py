@@ -13,16 +13,19 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from regard.search import (
+    Beam,
     Ensemble,
+    Follow,
     Fork,
+    Forks,
     Hypothesis,
     Penalty,
     Raw,
     Scorer,
-    Trace,
     beam,
     exhaustive,
     greedy,
+    likeliest,
 )
 
 from .zoo import (
@@ -285,20 +288,20 @@ def test_log_prob_is_that_of_the_whole_sequence_with_its_end(name: str) -> None:
 @given(
     seed=seeds, width=st.integers(1, 4), limits=st.lists(st.integers(0, 5), min_size=1, max_size=3)
 )
-def test_trace_changes_nothing_and_tells_how_each_hypothesis_was_found(
+def test_recording_forks_changes_nothing_and_tells_how_each_hypothesis_was_found(
     seed: int, width: int, limits: list[int]
 ) -> None:
-    source, trace = table(len(limits), seed=seed), Trace()
+    source, forks = table(len(limits), seed=seed), Forks()
     options: dict[str, Any] = {
         "symbols": SYMBOLS,
         "limits": torch.tensor(limits),
         "width": width,
         "nbest": width,
     }
-    found = beam(Table(), source, trace=trace, **options)
+    found = beam(Table(), source, forks=forks, **options)
     assert found == beam(Table(), source, **options)
     for row in range(len(limits)):
-        paths = rebuilt(trace.forks[row], width)
+        paths = rebuilt(forks.of[row], width)
         for h in found[row]:
             assert paths[tuple(h.tokens)] == h.log_prob
 
@@ -349,3 +352,67 @@ def test_ensemble_of_architectures_is_the_mean_of_their_probabilities() -> None:
         for search, more in ((beam, {"width": EVERYTHING}), (exhaustive, {}))
     )
     assert_same_hypotheses(found, every)
+
+
+@settings(max_examples=30)
+@given(data=st.data(), seed=seeds, width=st.integers(1, 4))
+def test_what_is_dropped_leaves_and_changes_nothing_for_the_rest(
+    data: st.DataObject, seed: int, width: int
+) -> None:
+    """At any step, and whatever search: a request that nobody waits for must cost no more."""
+    limits = torch.tensor([4, 2, 5, 3])
+    source = table(len(limits), seed=seed)
+    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": limits}
+    for search in (
+        Beam(Table(), source, width=width, nbest=width, **options),
+        Follow(Table(), source, likeliest, **options),
+    ):
+        whole = type(search)(
+            Table(),
+            source,
+            *([likeliest] if isinstance(search, Follow) else []),
+            **options,
+            **({"width": width, "nbest": width} if isinstance(search, Beam) else {}),
+        ).finish()
+        given_up = data.draw(st.sets(st.sampled_from(range(4)), max_size=3))
+        for _ in range(data.draw(st.integers(0, 3))):
+            if search.live:
+                search.step()
+        early = given_up & set(search.live)
+        search.drop(given_up)
+        assert not given_up & set(search.live)
+        while search.live:
+            search.step()
+        for number in set(range(4)) - early:
+            assert search.answers(number) == whole[number]
+
+
+@settings(max_examples=30)
+@given(seed=seeds, width=st.integers(1, 4))
+def test_what_is_settled_stays(seed: int, width: int) -> None:
+    limits = torch.tensor([5, 3])
+    search = Beam(
+        Table(), table(2, seed=seed), symbols=SYMBOLS, limits=limits, width=width, penalty=Raw()
+    )
+    settled: dict[int, list[list[int]]] = {0: [], 1: []}
+    while search.live:
+        search.step()
+        for number in search.live:
+            far = search.progress(number)
+            settled[number].append(far.tokens[: far.settled])
+    for number, beginnings in settled.items():
+        answer = search.answers(number)[0].tokens
+        assert all(answer[: len(beginning)] == beginning for beginning in beginnings)
+
+
+@settings(max_examples=20)
+@given(seed=seeds, width=st.integers(1, 4))
+def test_forks_lead_to_the_answer(seed: int, width: int) -> None:
+    forks, source = Forks(), table(1, seed=seed)
+    options: dict[str, Any] = {"symbols": SYMBOLS, "limits": torch.tensor([4]), "width": width}
+    answer = beam(Table(), source, forks=forks, **options)[0][0]
+    path = [forks.of[0][place] for place in forks.path(0, answer.tokens)]
+    assert [fork.token for fork in path] == [*answer.tokens, END]
+    assert path[-1].log_prob == answer.log_prob
+    assert path[-1].score == pytest.approx(answer.score)
+    assert all(fork.kept for fork in path)
