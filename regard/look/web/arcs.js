@@ -11,9 +11,9 @@ const NARROW = 560;
  * Hover or focus a word, and what it looked at lights up; a source word, and who looked at it.
  * @param {HTMLElement} el
  * @param {import("./trace.js").Trace} trace
- * @param {{merged?: boolean, latest?: boolean, onword?: (group: any, button: HTMLElement) => void,
- *   fixed?: number}} [opts] `latest`: the last word is lit, as it has just been said; `fixed`: how
- *   many of the first target tokens were given
+ * @param {{merged?: boolean, onmerged?: (on: boolean) => void, latest?: boolean, fixed?: number,
+ *   onword?: (group: any, button: HTMLElement) => void}} [opts] `latest`: the last word is lit, as
+ *   it has just been said; `fixed`: how many of the first target tokens were given
  * @returns {{light: (token: number | null) => void}} light the word of a target token from outside
  */
 export function arcs(el, trace, opts = {}) {
@@ -21,8 +21,8 @@ export function arcs(el, trace, opts = {}) {
   const view = root(el, "arcs");
   const state = { merged: opts.merged ?? mergedAtFirst(source, target), light: () => {} };
   const stage = h("div", { class: "rv-scroll rv-stage" });
-  if (mergeable(source, target) && !opts.latest) {
-    const flip = (on) => ((state.merged = on), draw());
+  if (mergeable(source, target)) {
+    const flip = (on) => ((state.merged = on), opts.onmerged?.(on), draw());
     view.append(h("div", { class: "rv-tools" }, toggle("whole words", state.merged, flip)));
   }
   view.append(stage);

@@ -8,7 +8,7 @@ import { between, direction, groups, mergeable, mergedAtFirst, strongest } from 
  * A grid of weights with words on both axes; hover or focus a cell for its number.
  * @param {HTMLElement} el
  * @param {import("./trace.js").Trace} trace
- * @param {{merged?: boolean, name?: string}} [opts]
+ * @param {{merged?: boolean, onmerged?: (on: boolean) => void, name?: string}} [opts]
  */
 export function matrix(el, trace, opts = {}) {
   const { source, target } = trace;
@@ -19,7 +19,7 @@ export function matrix(el, trace, opts = {}) {
   const tools = h("div", { class: "rv-tools" });
   const bar = h("span", null);
   if (mergeable(source, target)) {
-    tools.append(toggle("whole words", merged, (on) => draw((merged = on))));
+    tools.append(toggle("whole words", merged, (on) => ((merged = on), opts.onmerged?.(on), draw())));
   }
   tools.append(bar, said);
   view.append(tools, grid);

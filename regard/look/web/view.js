@@ -34,45 +34,60 @@ export function fitting(trace, image) {
 /**
  * Tabs with the views that fit.
  * @param {HTMLElement} el
- * @param {import("./trace.js").Trace & {image?: string}} trace
- * @param {{view?: string, image?: string, label?: string, onview?: (name: string) => void} &
- *   Record<string, any>} [opts] the rest is for the views
+ * @param {import("./trace.js").Trace & {image?: string}} first
+ * @param {{view?: string, image?: string, label?: string, merged?: boolean,
+ *   onview?: (name: string) => void} & Record<string, any>} [options] the rest is for the views
+ * @returns {{light: (token: number | null) => void, update: (trace: any, more: any) => void}}
+ *   `light` shows where a target token looked; `update` shows another trace in the same tabs
  */
-export function show(el, trace, opts = {}) {
-  const image = opts.image ?? trace.image;
-  const views = fitting(trace, image);
-  const box = h("div", { class: "rv" });
-  el.replaceChildren(box);
-  if (!trace.alignment?.length) {
-    box.append(h("p", { class: "rv-note" }, "This model has no attention: there is nowhere that it looked."));
-  }
-  if (!views.length) return;
+export function show(el, first, options = {}) {
+  const opts = { ...options, onmerged: (on) => (opts.merged = on) };
   const id = `rv-${++count}`;
+  const note = h("p", { class: "rv-note" }, "This model has no attention: there is nowhere that it looked.");
+  const bar = h("div", { role: "tablist", class: "rv-tabs", "aria-label": opts.label ?? "views" });
   const body = h("div", { class: "rv-body", role: "tabpanel", id: `${id}-panel` });
-  const tabs = views.map((name) =>
-    h("button", { type: "button", role: "tab", id: `${id}-${name}`, "aria-controls": body.id }, NAMES[name]),
-  );
-  function open(index, told) {
-    tabs.forEach((tab, place) => {
-      tab.setAttribute("aria-selected", String(place === index));
-      tab.tabIndex = place === index ? 0 : -1;
-    });
-    body.setAttribute("aria-labelledby", tabs[index].id);
-    draw(views[index], body, trace, image, opts);
-    if (told) opts.onview?.(views[index]);
+  el.replaceChildren(h("div", { class: "rv" }, note, bar, body));
+  let trace, views = [], open = "", drawn;
+
+  function choose(name, told) {
+    open = name;
+    for (const tab of bar.children) {
+      const own = tab.id === `${id}-${name}`;
+      tab.setAttribute("aria-selected", String(own));
+      tab.tabIndex = own ? 0 : -1;
+    }
+    if (name) body.setAttribute("aria-labelledby", `${id}-${name}`);
+    if (told) opts.onview?.((opts.view = name));
+    drawn = name ? draw(name, body, trace, opts) : body.replaceChildren();
   }
-  roving(tabs, alongLine(tabs.length));
-  tabs.forEach((tab, index) => {
-    tab.addEventListener("click", () => open(index, true));
-    tab.addEventListener("focus", () => tab.getAttribute("aria-selected") === "false" && open(index, true));
-  });
-  if (views.length > 1) box.append(h("div", { role: "tablist", class: "rv-tabs", "aria-label": opts.label ?? "views" }, tabs));
-  else body.removeAttribute("role");
-  box.append(body);
-  open(Math.max(0, views.indexOf(opts.view)), false);
+  function tab(name) {
+    const listen = () => open === name || choose(name, true);
+    const names = { role: "tab", id: `${id}-${name}`, "aria-controls": body.id };
+    return h("button", { type: "button", ...names, onclick: listen, onfocus: listen }, NAMES[name]);
+  }
+  function update(next, more = {}) {
+    trace = next;
+    Object.assign(opts, more);
+    opts.image = more.image ?? options.image ?? trace.image;
+    const fits = fitting(trace, opts.image);
+    note.hidden = Boolean(trace.alignment?.length);
+    // While an answer comes about, what is only known at its end stays as it was.
+    if (opts.latest && views.length) return fits.includes(open) ? choose(open) : undefined;
+    if (fits.join() !== views.join()) {
+      views = fits;
+      const tabs = views.map(tab);
+      bar.replaceChildren(...tabs);
+      bar.hidden = views.length < 2;
+      roving(tabs, alongLine(tabs.length));
+    }
+    return choose(views.includes(opts.view) ? opts.view : (views[0] ?? ""));
+  }
+  update(first);
+  return { update, light: (token) => drawn?.light?.(token) };
 }
 
-function draw(name, body, trace, image, opts) {
+function draw(name, body, trace, opts) {
+  const { image } = opts;
   if (name === "overlay") return overlay(body, trace, image, opts);
   if (name !== "heads") return { arcs, matrix, timeline, tree }[name](body, trace, opts);
   // A head of a picture or of a sound is enlarged onto what it looked at.
