@@ -44,6 +44,11 @@ WORDS = {
         "Draw the alignment matrix of one answer, how far back in time gradients reach "
         "(--gradients MODEL [MODEL ...]), or a map of sentences (--map MODEL FILE).",
     ),
+    "serve": (
+        "serve models over HTTP, with a page to try them on",
+        "Answer requests over HTTP (see /docs there), many at once, and serve a page where one can "
+        "watch. Ends after what was begun at SIGTERM.",
+    ),
     "recipes": (
         "list the recipes, or print one",
         "List the recipes that come along, or print one.",

@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from io import BufferedIOBase
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -16,6 +16,7 @@ from regard.data.sources import JSON, DataError, data_error
 from regard.data.text_files import existing
 
 Picture: TypeAlias = Image.Image
+Opened: TypeAlias = BufferedReader | BytesIO
 Box: TypeAlias = tuple[float, float, float, float]
 Fit: TypeAlias = Literal["stretch", "crop"]
 Resample: TypeAlias = Literal["bilinear", "bicubic", "lanczos"]
@@ -32,14 +33,14 @@ class TooManyPixelsError(DataError):
 
 
 def open_image(
-    file: str | Path | BufferedIOBase, *, name: str | None = None, most_pixels: int = MOST_PIXELS
+    file: str | Path | Opened, *, name: str | None = None, most_pixels: int = MOST_PIXELS
 ) -> Picture:
     """Give an upright RGB picture; transparent parts are white, of an animation the first frame.
 
     The number of pixels is bounded by what the header says, before anything is decoded. `name` is
     what messages call a picture that has no path.
     """
-    opened: Path | BufferedIOBase = existing(file) if isinstance(file, str | Path) else file
+    opened: Path | Opened = existing(file) if isinstance(file, str | Path) else file
     where = name or (str(opened) if isinstance(opened, Path) else "the picture")
     try:
         with warnings.catch_warnings():
@@ -65,7 +66,7 @@ def _kinds() -> list[str]:
     return [kind for kind in KINDS if kind in Image.OPEN]
 
 
-def _size(opened: Path | BufferedIOBase) -> int:
+def _size(opened: Path | Opened) -> int:
     return opened.stat().st_size if isinstance(opened, Path) else opened.seek(0, os.SEEK_END)
 
 

@@ -52,10 +52,15 @@ class Answering(Trained):
         decode: Decode | None = None,
         sampling: Sampling | None = None,
         prefixes: Sequence[Prefix] | None = None,
+        trace: bool = False,
     ) -> Asking:
-        """Begin to answer; each input may have a beginning that its answer must have."""
+        """Begin to answer; each input may have a beginning that its answer must have.
+
+        With `trace`, what the search considers is written down.
+        """
+        forks = Forks() if trace and sampling is None else None
         given = self.given(inputs)
-        return self._begin(given, decode or self.decode, sampling, prefixes or [], None)
+        return self._begin(given, decode or self.decode, sampling, prefixes or [], forks)
 
     def look(
         self,
@@ -93,7 +98,7 @@ class Answering(Trained):
                 each.weights,
                 each.log_probs,
                 each.choices(self.target),
-                None if forks is None else self._tree(forks, answer),
+                None if forks is None else self._tree(forks, place, answer),
             )
             for place, answer, each in zip(places, answers, again, strict=True)
         ]
@@ -121,7 +126,7 @@ class Answering(Trained):
                 ending = scorer.ending
             known = scorer.prepare(*tensors)
             search = decode.begin(scorer, known, tensors[1], ending=ending, forks=forks, **most)
-        return Asking(self, given, search)
+        return Asking(self, given, search, forks)
 
     def _forced(self, prefixes: Sequence[Prefix]) -> Tensor | None:
         rows = [self._numbers(prefix) for prefix in prefixes]
@@ -140,14 +145,14 @@ class Answering(Trained):
             raise ValueError(f"prefix: no symbol for {', '.join(map(repr, strange))} in {prefix!r}")
         return self.target.encode([text])[0]
 
-    def _tree(self, forks: Forks, answer: list[int]) -> SearchTree:
-        found = forks.of.get(0, [])
+    def _tree(self, forks: Forks, place: int, answer: list[int]) -> SearchTree:
+        found = forks.of.get(place, [])
         tokens = self.target.tokens([fork.token for fork in found])
         branches = [
             Branch(**{**vars(fork), "token": token})
             for fork, token in zip(found, tokens, strict=True)
         ]
-        return SearchTree(forks.width, branches, forks.path(0, answer))
+        return SearchTree(forks.width, branches, forks.path(place, answer))
 
     def _placed(self, *tensors: Tensor) -> tuple[Tensor, ...]:
         return replay.placed(self.model, *tensors)

@@ -10,10 +10,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from regard.look.places import Place
-from regard.search import Search
+from regard.search import Forks, Search
 from regard.tasks.output import Output
 
 if TYPE_CHECKING:
+    from regard.look.trace import Trace
     from regard.tasks.answering import Answering
 
 
@@ -43,8 +44,10 @@ class Partial(NamedTuple):
 class Asking:
     """A search for the answers to some inputs; they do not depend on each other's company."""
 
-    def __init__(self, asked: Answering, given: Given, search: Search) -> None:
-        self.asked, self.given, self.search = asked, given, search
+    def __init__(
+        self, asked: Answering, given: Given, search: Search, forks: Forks | None = None
+    ) -> None:
+        self.asked, self.given, self.search, self.forks = asked, given, search, forks
 
     @property
     def live(self) -> Sequence[int]:
@@ -87,6 +90,11 @@ class Asking:
             for answer in self.search.answers(place)
         )
         return Output(**{**vars(first), "others": others})
+
+    def trace(self, place: int) -> Trace:
+        """How the best answer to an input that is not live any more came about."""
+        best = self.search.answers(place)[0].tokens
+        return self.asked.replayed(self.given, [place], [best], self.forks)[0]
 
     def finish(self, *, look: bool = False) -> list[Output]:
         """Answer every input; with `look`, each best answer comes with its trace."""

@@ -1,0 +1,79 @@
+"""The server's process: where it listens, and how it ends without losing a request."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from time import monotonic
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from regard.serve.house import House
+
+LINGER = 0.5
+"""Seconds for which new requests are told to go elsewhere before nobody listens any more."""
+
+
+class Server(uvicorn.Server):
+    """Ends in three steps: refuse what is new, finish what was taken, leave."""
+
+    def __init__(
+        self, config: uvicorn.Config, house: House, *, begun: Callable[[], object]
+    ) -> None:
+        super().__init__(config)
+        self.house, self.begun = house, begun
+        self._until = 0.0
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.begun()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        """At the first signal close the door, at a second one leave at once."""
+        if self.house.closing:
+            self.should_exit = self.force_exit = True
+        self.house.closing = True
+        self._until = monotonic() + LINGER
+
+    async def on_tick(self, counter: int) -> bool:
+        if self.house.closing and monotonic() >= self._until:
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at an address; 0 is any port that is free."""
+    kind = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(kind, socket.SOCK_STREAM)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((host, port))
+    except (OSError, OverflowError) as error:
+        opened.close()
+        raise ValueError(
+            f"--host {host} --port {port}: cannot listen there ({error}); choose another port"
+        ) from error
+    return opened
+
+
+def address(opened: socket.socket) -> str:
+    """What to open in a browser."""
+    host, port = opened.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run(
+    app: FastAPI, house: House, opened: socket.socket, *, begun: Callable[[], object] = lambda: None
+) -> None:
+    """Serve until a signal comes; `begun` is called when requests can come."""
+    config = uvicorn.Config(
+        app,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        lifespan="on",
+        timeout_graceful_shutdown=int(house.limits.seconds) + 5,
+    )
+    Server(config, house, begun=begun).run(sockets=[opened])

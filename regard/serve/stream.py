@@ -1,0 +1,51 @@
+"""An answer sent while it comes about, as server-sent events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from fastapi.sse import EventSourceResponse, format_sse_event
+
+from regard.serve.wire import Begun
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from regard.tasks.asking import Partial
+
+HEADERS = {"X-Accel-Buffering": "no"}
+"""Proxies are to pass events on as they come."""
+
+
+class Events(EventSourceResponse):
+    """Events as an answer; what was entered for them is left when they end, however they end."""
+
+    def __init__(self, events: AsyncIterator[bytes], left: ExitStack) -> None:
+        super().__init__(events, headers=HEADERS)
+        self.left = left
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self.left:
+            await super().__call__(scope, receive, send)
+
+
+def event(name: str, data: str) -> bytes:
+    """One event on the wire; its data are JSON."""
+    return format_sse_event(event=name, data_str=data)
+
+
+def begun(partial: Partial) -> str:
+    """The beginning of an answer, as JSON."""
+    text, tokens, settled, log_prob, attention = partial
+    rows = None if attention is None else attention.round(4).tolist()
+    return Begun(
+        text=text, tokens=tokens, settled=settled, log_prob=log_prob, attention=rows
+    ).model_dump_json()
+
+
+def faulty(fault: dict[str, Any]) -> str:
+    """What went wrong, as JSON."""
+    return json.dumps(fault)

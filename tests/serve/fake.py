@@ -1,0 +1,108 @@
+"""A model that needs no training: it says the letters of a text backwards, one at a step."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Collection, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from regard.serve.app import build
+from regard.serve.house import House
+from regard.serve.limits import Limits
+from regard.serve.served import How
+from regard.serve.server import address, listen, run
+from regard.serve.wire import Bounds, Facts
+
+
+class Backwards:
+    """Some texts on their way; every step takes its time."""
+
+    def __init__(self, served: FakeServed, texts: Sequence[str], how: How) -> None:
+        self.served, self.texts, self.how = served, texts, how
+        self.said = [""] * len(texts)
+        self.going = [place for place, text in enumerate(texts) if text]
+
+    @property
+    def live(self) -> list[int]:
+        return list(self.going)
+
+    def step(self) -> None:
+        time.sleep(self.served.pace)
+        self.served.steps += 1
+        self.served.log.append([self.texts[place] for place in self.going])
+        for place in self.live:
+            text = self.texts[place]
+            if text == "crash":
+                raise RuntimeError("a secret of the house")
+            self.said[place] += text[-1 - len(self.said[place])]
+            if len(self.said[place]) == len(text):
+                self.going.remove(place)
+
+    def drop(self, places: Collection[int]) -> None:
+        self.going = [place for place in self.going if place not in places]
+
+    def partial(self, place: int, *, look: bool = False) -> Any:
+        said = self.said[place]
+        return said, list(said), len(said), 0.0, None
+
+    def output(self, place: int) -> Any:
+        said = self.said[place]
+        one = SimpleNamespace(
+            text=said, tokens=list(said), log_prob=0.0, score=0.0, complete=True, unknown=[]
+        )
+        one.others = [one] * (self.how.nbest - 1)
+        return one
+
+    def trace(self, place: int) -> Any:
+        return SimpleNamespace(as_dict=lambda: {"text": self.said[place]})
+
+
+class FakeServed:
+    """What `Served` is to the rest of the server, without a model."""
+
+    def __init__(self, name: str, limits: Limits, *, pace: float = 0.0, sees: bool = False) -> None:
+        from regard.serve.served import Served
+
+        self.name, self.limits, self.pace = name, limits, pace
+        self.trained = SimpleNamespace(writes=False, sees=sees)
+        self.batch = limits.batch
+        self.steps, self.log = 0, []
+        self.how = lambda ask: Served.how(self, ask)
+        self.text = lambda text: Served.text(self, text)
+        self._short = lambda name, text: Served._short(self, name, text)
+        bounds = {name: getattr(limits, name) for name in Bounds.model_fields}
+        self.facts = Facts(
+            name=name,
+            about="Letters backwards.",
+            input="picture" if sees else "text",
+            output="answer",
+            attention=False,
+            examples=["abc"],
+            beam=1,
+            scores={},
+            limits=Bounds(**bounds),
+        )
+
+    def size(self, given: Any) -> int:
+        return len(given) if isinstance(given, str) else 1
+
+    def ask(self, inputs: Sequence[Any], how: How, prefixes: Sequence[Any]) -> Backwards:
+        if any(text == "unfit" for text in inputs):
+            raise ValueError("wanted another text, got 'unfit'")
+        texts = [each if isinstance(each, str) else "picture" for each in inputs]
+        return Backwards(self, texts, how)
+
+
+def house(*, pace: float = 0.0, **bounds: Any) -> House:
+    """A server of two fakes: `letters` reads, `eye` sees."""
+    limits = Limits(**bounds)
+    models = [FakeServed("letters", limits, pace=pace), FakeServed("eye", limits, sees=True)]
+    return House({model.name: model for model in models}, limits=limits)  # type: ignore[misc]
+
+
+if __name__ == "__main__":
+    made = house(pace=float(sys.argv[1]), seconds=10.0)
+    with listen("127.0.0.1", 0) as opened:
+        run(build(made), made, opened, begun=lambda: print(address(opened), flush=True))
