@@ -117,15 +117,15 @@ class Trace:
             "text": self.text,
             "source": self.source.as_dict(),
             "target": {"tokens": self.target, "words": [list(span) for span in self.words]},
-            "log_probs": self.log_probs.round(4).tolist(),
+            "log_probs": _short(self.log_probs),
             "choices": [[[c.token, round(c.log_prob, 4)] for c in place] for place in self.choices],
             "search": None if self.search is None else self.search.as_dict(),
         }
         if self.weights is not None:
             plain |= {"layers": len(self.weights), "heads": self.weights.shape[1]}
-            plain["alignment"] = self.alignment.round(4).tolist()
+            plain["alignment"] = _short(self.alignment)
             if heads:
-                plain["weights"] = self.weights.round(4).tolist()
+                plain["weights"] = _short(self.weights)
         return plain
 
     def figure(self, *, title: str | None = None, dark: bool = False) -> Figure:
@@ -143,3 +143,8 @@ class Trace:
         from regard.look.style import save
 
         return save(self.heads(dark=dark) if heads else self.figure(dark=dark), Path(path))
+
+
+def _short(numbers: np.ndarray) -> Any:
+    """Numbers of four digits; as float32 they would be written with twenty."""
+    return numbers.astype(float).round(4).tolist()

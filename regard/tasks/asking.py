@@ -39,6 +39,8 @@ class Partial(NamedTuple):
     """How many of the tokens will not change any more."""
     log_prob: float
     attention: Float[np.ndarray, "time source"] | None = None
+    source: Place | None = None
+    """What the attention lies on, where there is any."""
 
 
 class Asking:
@@ -66,13 +68,13 @@ class Asking:
         """What a live input has been answered so far and, if asked, where the model looked."""
         tokens, settled, log_prob = self.search.progress(place)
         said = self.asked.target
-        attention = None
+        begun = Partial(said.decode(tokens), said.tokens(tokens), settled, log_prob)
         if (
             look
             and (trace := self.asked.replayed(self.given, [place], [tokens])[0]).weights is not None
         ):
-            attention = trace.alignment[: len(tokens)]
-        return Partial(said.decode(tokens), said.tokens(tokens), settled, log_prob, attention)
+            return begun._replace(attention=trace.alignment[: len(tokens)], source=trace.source)
+        return begun
 
     def output(self, place: int) -> Output:
         """The answers to an input that is not live any more."""

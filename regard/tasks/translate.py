@@ -123,6 +123,7 @@ class TranslateLearning(Learning):
         left_out: Report,
     ) -> None:
         self.task, self.source, self.target = task, source, target
+        self.tokenizers = {model_folder.SOURCE: source, model_folder.TARGET: target}
         self.corpus, self.valid = corpus, valid
         fit = task.train
         torch.manual_seed(fit.seed)  # the first weights are a function of the recipe, too
@@ -210,7 +211,13 @@ class TranslateLearning(Learning):
         model_folder.write(
             folder,
             weights,
-            {**card, "about": self.task.about, "data": self.facts, "asked": self.task.result},
+            {
+                **card,
+                "about": self.task.about,
+                "data": self.facts,
+                "asked": self.task.result,
+                "examples": [question.source for question in evenly(self.valid, 5)],
+            },
         )
 
 
