@@ -22,6 +22,7 @@ EXAMPLES = """examples:
   regard run runs/pronounce_demo regard        say something
   regard look runs/pronounce_demo regard       see where it looked
   regard evaluate runs/pronounce_demo valid    score it, with intervals
+  regard report runs/pronounce_demo valid      scores, answers and attention in one HTML file
 """
 
 
@@ -38,6 +39,11 @@ WORDS = {
     "evaluate": (
         "score a model, with confidence intervals",
         "Decode a test set for real and score the answers.",
+    ),
+    "report": (
+        "write a model's scores, answers, attention and training into one HTML file",
+        "Decode a test set for real and write one HTML file: scores with intervals, by length, "
+        "best and worst answers with their attention, training curves, recipe and card.",
     ),
     "look": (
         "draw where a model looked, how its gradients flow, how sentences lie",

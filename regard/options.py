@@ -131,9 +131,8 @@ def run(word: argparse.ArgumentParser) -> None:
     )
 
 
-def evaluate(word: argparse.ArgumentParser) -> None:
-    """The options of `regard evaluate`."""
-    word.add_argument("model", help="a model's folder")
+def part(word: argparse.ArgumentParser) -> None:
+    """What a model is scored on, and by what."""
     word.add_argument(
         "data",
         nargs="+",
@@ -142,19 +141,25 @@ def evaluate(word: argparse.ArgumentParser) -> None:
         ".jsonl), or two parallel text files",
     )
     word.add_argument(
-        "--against",
-        metavar="OTHER",
-        help="another model's folder: a paired bootstrap test names the winner",
-    )
-    word.add_argument(
         "--metrics",
         metavar="A,B",
         help="such as bleu,bleu_tok,chrf,ter,exact,accuracy,wer,cer,per (default: "
         "those of the model's recipe)",
     )
+    word.add_argument("--most", type=int, metavar="N", help="only N questions, evenly spaced")
+
+
+def evaluate(word: argparse.ArgumentParser) -> None:
+    """The options of `regard evaluate`."""
+    word.add_argument("model", help="a model's folder")
+    part(word)
+    word.add_argument(
+        "--against",
+        metavar="OTHER",
+        help="another model's folder: a paired bootstrap test names the winner",
+    )
     together(word)
     asking(word)
-    word.add_argument("--most", type=int, metavar="N", help="only N questions, evenly spaced")
     word.add_argument("--outputs", metavar="FILE", help="write source, output, references as TSV")
     word.add_argument(
         "--plot",
@@ -167,6 +172,23 @@ def evaluate(word: argparse.ArgumentParser) -> None:
         help="of pictures: draw those with the lowest scores, the worst first (.png, .svg, .pdf)",
     )
     word.add_argument("--json", action="store_true", help="print the scores as JSON")
+
+
+def report(word: argparse.ArgumentParser) -> None:
+    """The options of `regard report`."""
+    word.add_argument("model", help="a model's folder")
+    part(word)
+    word.add_argument(
+        "--output", metavar="FILE", help="an .html file to write (default: report.html)"
+    )
+    asking(word)
+    word.add_argument(
+        "--examples",
+        type=int,
+        default=10,
+        metavar="N",
+        help="how many of the best and of the worst answers are looked at (default: 10)",
+    )
 
 
 def look(word: argparse.ArgumentParser) -> None:

@@ -44,11 +44,9 @@ def evaluate(
             raise ValueError(f"{wrong[0]}: is for models that answer; this one writes on")
     if len({each.writes for each in models}) > 1:
         raise ValueError("--against: wanted two models of one kind; one writes on, one answers")
-    part = _part(model, data)
+    part = part_of(model, data)
     names = [name.strip() for name in metrics.split(",")] if metrics else None
-    if most is not None and most < 1:
-        raise ValueError(f"--most: wanted 1 question or more, got {most}")
-    found, *rest = (_evaluated(each, part, names, beam, penalty, most) for each in models)
+    found, *rest = (evaluated(each, part, names, beam, penalty, most) for each in models)
     other = rest[0] if rest else None
     tests = found.against(other) if other else {}
     if outputs:
@@ -77,7 +75,7 @@ def evaluate(
         console.print(_verdict(name, test, model, str(against)), soft_wrap=True, markup=False)
 
 
-def _evaluated(
+def evaluated(
     trained: Any,
     part: Any,
     names: list[str] | None,
@@ -85,13 +83,16 @@ def _evaluated(
     penalty: str | None,
     most: int | None,
 ) -> Evaluation:
+    """What a model scores, with what the command line changes of its decoding."""
+    if most is not None and most < 1:
+        raise ValueError(f"--most: wanted 1 question or more, got {most}")
     changed = beam is not None or penalty is not None
     how = asked(trained.decode, beam=beam, penalty=penalty) if changed else None
     result: Evaluation = trained.evaluate(part, metrics=names, decode=how, most=most)
     return result
 
 
-def _part(model: str, data: list[str]) -> Any:
+def part_of(model: str, data: list[str]) -> Any:
     """A part of the recipe's own data, or the files that were named."""
     if len(data) > 2:
         raise ValueError(f"data: wanted one file or two parallel files, got {len(data)}")

@@ -15,7 +15,7 @@ from typing import Any
 from regard.data.images import Picture
 
 # A page may draw what is in it and must not ask for anything else.
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const|class) (\w+))", re.MULTILINE)
 _EXPORTS = re.compile(r"^export \{([^}]*)\};\n", re.MULTILINE)
@@ -54,7 +54,7 @@ def page(
     heading = f"<h1>{html.escape(title)}</h1>" if title else ""
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{name}</title>
 <style>{style()}

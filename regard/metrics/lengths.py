@@ -69,16 +69,18 @@ def by_length(
     return rows
 
 
-def plot_by_length(rows_by_name: dict[str, list[Row]], metric_name: str) -> "Figure":
+def plot_by_length(
+    rows_by_name: dict[str, list[Row]], metric_name: str, *, dark: bool = False
+) -> "Figure":
     """The rows of one or more systems as points with error bars over the buckets of length."""
     from regard.look import style
 
     rows = _common_buckets(rows_by_name)
-    figure, axes = style.chart(width=max(4.5, 1.2 + 0.75 * len(rows)), height=3.2)
+    figure, axes = style.chart(width=max(4.5, 1.2 + 0.75 * len(rows)), height=3.2, dark=dark)
     places = np.arange(len(rows))
     spread = 0.12 * (np.arange(len(rows_by_name)) - (len(rows_by_name) - 1) / 2)
     for (name, each), shift, colour in zip(
-        rows_by_name.items(), spread, style.colours(len(rows_by_name)), strict=True
+        rows_by_name.items(), spread, style.colours(len(rows_by_name), dark=dark), strict=True
     ):
         scores = np.array([row.interval.score for row in each])
         # A percentile interval of a skewed score may lie beside the score itself.
@@ -92,7 +94,7 @@ def plot_by_length(rows_by_name: dict[str, list[Row]], metric_name: str) -> "Fig
     axes.set_xlabel("source length (tokens)")
     axes.set_ylabel(metric_name)
     if len(rows_by_name) > 1:
-        for text in axes.legend(frameon=False, labelcolor=style.LIGHT.ink).get_texts():
+        for text in axes.legend(frameon=False, labelcolor=style.theme(dark=dark).ink).get_texts():
             text.set(family=style.fonts(), parse_math=False)
     return figure
 
