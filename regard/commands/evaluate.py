@@ -14,6 +14,7 @@ from rich.table import Table
 
 import regard
 from regard.commands.describe import draw_mistakes
+from regard.commands.refuse import refuse
 from regard.commands.run import asked, together
 from regard.config import OWN
 from regard.metrics import Comparison, plot_by_length
@@ -40,8 +41,7 @@ def evaluate(
     models = [together(model, others)] + ([regard.load(against)] if against else [])
     if models[0].writes:
         asked_for = {"--beam": beam, "--penalty": penalty, "--outputs": outputs, "--plot": plot}
-        if wrong := [option for option, value in asked_for.items() if value is not None]:
-            raise ValueError(f"{wrong[0]}: is for models that answer; this one writes on")
+        refuse(asked_for, "is for models that answer; this one writes on")
     if len({each.writes for each in models}) > 1:
         raise ValueError("--against: wanted two models of one kind; one writes on, one answers")
     part = part_of(model, data)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import regard
 from regard.commands.describe import describe
-from regard.commands.talk import converse, refuse
+from regard.commands.refuse import refuse, tell_unknown
+from regard.commands.talk import converse
 from regard.commands.write import write
 from regard.data.sources import data_error
 from regard.data.text_files import existing, read_lines
@@ -51,49 +52,56 @@ def run(
     trained = together(model, others)
     if trained.writes:
         answering = {"--beam": beam, "--penalty": penalty, "--prefix": prefix, "--talk": talk}
-        answering["--nbest"] = nbest > 1
-        _refuse(answering, "is for models that answer; this one writes on")
+        refuse({**answering, "--nbest": nbest > 1}, "is for models that answer; this one writes on")
         typed = not texts and not input and sys.stdin.isatty()
         prompts = [""] if typed else texts or list(_lines(input)) or [""]
-        symbols = 500 if length is None else length
-        write(trained, prompts, length=symbols, how=sampling, as_json=json)
+        write(trained, prompts, length=length or 500, how=sampling, as_json=json)
         return
-    _refuse({"--length": length}, "is for language models, which write on; this model answers")
+    refuse({"--length": length}, "is for language models, which write on; this model answers")
     if not sample:
         options = {f"--{name.replace('_', '-')}": True for name in drawn}
-        _refuse(options, "is for drawing at random; add --sample")
+        refuse(options, "is for drawing at random; add --sample")
     how = asked(trained.decode, beam=beam, penalty=penalty, nbest=nbest, sampled=sample)
     chosen = sampling if sample else None
     if trained.sees:
-        _refuse({"--prefix": prefix, "--talk": talk}, "is for models that answer texts")
+        refuse({"--prefix": prefix, "--talk": talk}, "is for models that answer texts")
         photos = texts or (list(_lines(input)) if input else [])
         form: dict[str, Any] = {"as_json": json, "as_csv": csv, "sheet": sheet}
         describe(trained, photos, decode=how, sampling=chosen, batch=min(batch, 32), **form)
         return
-    _refuse({"--csv": csv, "--sheet": sheet}, "is for models that describe pictures")
+    refuse({"--csv": csv, "--sheet": sheet}, "is for models that describe pictures")
     if talk:
         beside = {"TEXT": texts, "--input": input, "--prefix": prefix, "--json": json}
-        refuse({**beside, "--nbest": nbest > 1})
+        refuse({**beside, "--nbest": nbest > 1}, "a dialogue is made of lines alone; leave it out")
         converse(Talk(trained, decode=how, sampling=chosen))
         return
+    _answer(
+        trained,
+        texts,
+        input,
+        batch,
+        json,
+        nbest > 1,
+        {"decode": how, "sampling": chosen, "prefix": prefix},
+    )
+
+
+def _answer(
+    trained: Any,
+    texts: list[str],
+    path: str | None,
+    batch: int,
+    as_json: bool,
+    every: bool,
+    how: dict[str, Any],
+) -> None:
+    """Print the answer to every text, in order."""
     # Somebody who types waits for each answer; files and pipes are read ahead.
-    typed = not texts and not input and sys.stdin.isatty()
-    for output in trained.stream(
-        texts or _lines(input),
-        chunk=1 if typed else max(16 * batch, 1),
-        decode=how,
-        prefix=prefix,
-        look=json,
-        batch=batch,
-        sampling=chosen,
-    ):
-        _print(output, as_json=json, every=nbest > 1)
-
-
-def _refuse(options: Mapping[str, object], why: str) -> None:
-    for option, value in options.items():
-        if value is not None and value is not False and value != "":
-            raise ValueError(f"{option}: {why}")
+    typed = not texts and not path and sys.stdin.isatty()
+    chunk = 1 if typed else max(16 * batch, 1)
+    lines = texts or _lines(path)
+    for output in trained.stream(lines, chunk=chunk, look=as_json, batch=batch, **how):
+        _print(output, as_json=as_json, every=every)
 
 
 def together(model: str, others: Sequence[str]) -> Any:
@@ -138,9 +146,4 @@ def _print(output: Output, *, as_json: bool, every: bool) -> None:
         return
     for answer in (output, *output.others):
         print(f"{answer.score:.4f}\t{answer.text}" if every else answer.text, flush=True)
-    if output.unknown:
-        print(
-            f"regard: no symbol for {', '.join(map(repr, sorted(set(output.unknown))))} in "
-            f"{output.source!r}",
-            file=sys.stderr,
-        )
+    tell_unknown(output.unknown, output.source)

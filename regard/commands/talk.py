@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from regard.tasks.talk import Talk
 
 WELCOME = "Say something, line by line; /new forgets what was said, /quit ends."
-
-
-def refuse(beside: Mapping[str, object]) -> None:
-    """Only lines are answered in a dialogue, each by one reply."""
-    if given := [name for name, value in beside.items() if value]:
-        raise ValueError(f"--talk: wanted nothing but lines to reply to, got {given[0]} as well")
 
 
 def converse(talk: Talk) -> None:

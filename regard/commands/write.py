@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from typing import Any
 
+from regard.commands.refuse import tell_unknown
 from regard.tasks.decode import Sampling
 
 
@@ -24,6 +24,4 @@ def write(
         for piece in pieces:
             print(piece, end="", flush=True)
         print(flush=True)
-        if strange := sorted(set(writer.symbols.unknown(prompt))):
-            names = ", ".join(map(repr, strange))
-            print(f"regard: no symbol for {names} in {prompt!r}", file=sys.stderr)
+        tell_unknown(writer.symbols.unknown(prompt), prompt)

@@ -27,6 +27,11 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
+def default_cache() -> Path:
+    """Where prepared data is kept, unless a recipe says otherwise."""
+    return Path(os.environ.get("REGARD_CACHE", "~/.cache/regard")).expanduser()
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a text file so that a reader sees the old or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)

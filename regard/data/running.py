@@ -1,7 +1,6 @@
 """Running text: the lines of files as one long row of numbers."""
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain, islice
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.files import fingerprints, key, read_json, whole_folder
+from regard.data.files import default_cache, fingerprints, key, read_json, whole_folder
 from regard.data.progress import counting
 from regard.data.sources import JSON, data_error
 from regard.data.text_files import existing, read_lines
@@ -70,8 +69,7 @@ class RunningText:
         self._train = [train] if isinstance(train, str) else train
         self._valid = [valid] if isinstance(valid, str) else valid
         self.held_out, self.symbols = held_out, symbols or Characters()
-        default = Path(os.environ.get("REGARD_CACHE", "~/.cache/regard")).expanduser()
-        self.cache = cache or default
+        self.cache = cache or default_cache()
 
     def train(self) -> Iterator[str]:
         """The lines that the model learns from."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +25,7 @@ from regard.data import (
     prepare,
 )
 from regard.data import train_tokenizers as train_on
+from regard.data.files import default_cache
 
 
 class Question(NamedTuple):
@@ -64,8 +64,7 @@ class TextData:
         self._parts = {"train": train, "valid": valid, "test": test}
         self.held_out, self.source, self.target = held_out, source, target
         self.several, self.most, self.max_tokens = several, most, max_tokens
-        default = Path(os.environ.get("REGARD_CACHE", "~/.cache/regard")).expanduser()
-        self.cache = cache or default
+        self.cache = cache or default_cache()
 
     @cached_property
     def train(self) -> Pairs:
