@@ -55,7 +55,9 @@ def run(
         refuse({**answering, "--nbest": nbest > 1}, "is for models that answer; this one writes on")
         typed = not texts and not input and sys.stdin.isatty()
         prompts = [""] if typed else texts or list(_lines(input)) or [""]
-        write(trained, prompts, length=length or 500, how=sampling, as_json=json)
+        write(
+            trained, prompts, length=500 if length is None else length, how=sampling, as_json=json
+        )
         return
     refuse({"--length": length}, "is for language models, which write on; this model answers")
     if not sample:
@@ -75,15 +77,8 @@ def run(
         refuse({**beside, "--nbest": nbest > 1}, "a dialogue is made of lines alone; leave it out")
         converse(Talk(trained, decode=how, sampling=chosen))
         return
-    _answer(
-        trained,
-        texts,
-        input,
-        batch,
-        json,
-        nbest > 1,
-        {"decode": how, "sampling": chosen, "prefix": prefix},
-    )
+    way: dict[str, Any] = {"decode": how, "sampling": chosen, "prefix": prefix}
+    _answer(trained, texts, input, batch, json, nbest > 1, way)
 
 
 def _answer(

@@ -113,7 +113,7 @@ def test_only_lines_are_replied_to(
     said = spoken(chatter, "ab\n", *options)
     assert said.code == 1
     assert said.out == ""
-    assert f"--talk: wanted nothing but lines to reply to, got {name} as well" in said.err
+    assert f"{name}: a dialogue is made of lines alone" in said.err
 
 
 def test_typed_lines_have_a_prompt(
