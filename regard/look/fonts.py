@@ -5,6 +5,7 @@ their letters) and takes each letter from the first family that has it.
 """
 
 import unicodedata
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -81,3 +82,9 @@ def _letters() -> tuple[frozenset[int], ...]:
     """What each family has."""
     paths = [findfont(FontProperties(family=[family])) for family in fonts()]
     return tuple(frozenset(get_font(path).get_charmap()) for path in paths)
+
+
+def leftward(tokens: Iterable[str]) -> bool:
+    """Whether these symbols are of a script that runs from right to left, most of them."""
+    ways = [unicodedata.bidirectional(character) for token in tokens for character in token]
+    return sum(way in ("R", "AL") for way in ways) > sum(way == "L" for way in ways)

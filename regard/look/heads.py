@@ -11,9 +11,10 @@ from matplotlib.patches import Rectangle
 
 from regard.look import style
 from regard.look.align import Best, Gold, best
-from regard.look.matrix import END, Matrix, cells, check, highest
+from regard.look.matrix import Matrix, cells, check, highest
 from regard.look.page import MARGIN, TITLE, Page
 from regard.look.style import Theme
+from regard.look.trace import END
 
 # All lengths are inches.
 _GAP = 0.08

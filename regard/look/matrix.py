@@ -15,8 +15,7 @@ from matplotlib.patches import Rectangle
 from regard.look import style
 from regard.look.page import MARGIN, TITLE, Page
 from regard.look.style import Theme
-
-END = "</s>"
+from regard.look.trace import END
 
 # How far the end stands apart, in cells.
 _APART = 0.4
@@ -110,12 +109,7 @@ class Matrix:
         axes.grid(which="minor", color=page.theme.paper, linewidth=0.6)
         axes.tick_params(which="minor", length=0)
         self._label(axes, page.theme)
-        bar_axes = page.axes(left + self.bar, top, 0.09, min(self.height, 2.4))
-        bar = page.figure.colorbar(
-            image, cax=bar_axes, ticks=[0.0, ceiling / 2, ceiling], format="%g"
-        )
-        bar.outline.set_visible(False)
-        bar_axes.tick_params(length=0, pad=3, labelsize=7.5, labelcolor=page.theme.ink)
+        bar(page, image, left + self.bar, top, min(self.height, 2.4), ceiling)
 
     def _block(
         self,
@@ -151,12 +145,8 @@ class Matrix:
                          ha="center" if flat else ha)  # fmt: skip
             if flat:
                 tick.label1.set_va("top")
-        for side, axis in ((self.columns, axes.xaxis), (self.rows, axes.yaxis)):
-            for place, tick in enumerate(axis.get_major_ticks()):
-                colour = theme.dim if side.ends and place == len(side.labels) - 1 else theme.ink
-                for text in (tick.label1, tick.label2):
-                    # Tokens such as `$` are no formulas.
-                    text.set(family=style.fonts(), size=self.points, color=colour, parse_math=False)
+        self.columns.dress(axes.xaxis, self.points, theme)
+        self.rows.dress(axes.yaxis, self.points, theme)
         axes.tick_params(length=0, pad=4)
 
 
@@ -185,6 +175,14 @@ class Side:
         axis.set_ticks([place - 0.5 for part in self.parts for place in self.places[part][1:]],
                        minor=True)  # fmt: skip
 
+    def dress(self, axis: Axis, size: float, theme: Theme) -> None:
+        """The labels in fonts that have their letters, the end fainter."""
+        for place, tick in enumerate(axis.get_major_ticks()):
+            colour = theme.dim if self.ends and place == len(self.labels) - 1 else theme.ink
+            for text in (tick.label1, tick.label2):
+                # Tokens such as `$` are no formulas.
+                text.set(family=style.fonts(), size=size, color=colour, parse_math=False)
+
 
 def cells(
     axes: Axes,
@@ -201,13 +199,24 @@ def cells(
     )  # fmt: skip
 
 
+def bar(
+    page: Page, image: AxesImage, left: float, top: float, height: float, ceiling: float
+) -> None:
+    """What the colours of an image mean."""
+    axes = page.axes(left, top, 0.09, height)
+    drawn = page.figure.colorbar(image, cax=axes, ticks=[0.0, ceiling / 2, ceiling], format="%g")
+    drawn.outline.set_visible(False)
+    axes.tick_params(length=0, pad=3, labelsize=7.5, labelcolor=page.theme.ink)
+
+
 def highest(weights: np.ndarray) -> float:
     """Where the colours end: attention over many sources would be invisible on a scale to 1."""
-    return next(top for top in (0.05, 0.1, 0.2, 0.5, 1.0) if weights.max() <= top or top == 1.0)
+    tops = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+    return next((top for top in tops if weights.max() <= top), 1.0)
 
 
 def check(
-    where: str, weights: np.ndarray, axes: int, source: Sequence[str], target: Sequence[str]
+    where: str, weights: np.ndarray, axes: int, source: Sequence[object], target: Sequence[str]
 ) -> None:
     """Refuse weights that do not fit the tokens, or are no numbers."""
     wanted = (len(target), len(source))
