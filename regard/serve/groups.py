@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from regard.serve.faults import broken
 from regard.serve.job import Found, Job, News
 
 if TYPE_CHECKING:
     from regard.look.trace import Trace
-    from regard.serve.served import How
+    from regard.serve.offered import How
     from regard.tasks.asking import Partial
     from regard.tasks.output import Output
 
@@ -31,6 +31,7 @@ def kind_of(job: Job, size: int) -> Kind:
     return Kind(job.served.name, job.how, (size // SHORT).bit_length())
 
 
+@runtime_checkable
 class Going(Protocol):
     """Some inputs being answered, as `regard.tasks.asking.Asking` does it."""
 

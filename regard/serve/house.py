@@ -20,7 +20,7 @@ from regard.serve.work import Worker
 from regard.words import nearest
 
 if TYPE_CHECKING:
-    from regard.serve.served import Served
+    from regard.serve.offered import Offered
 
 PAGE = Path(__file__).parent / "page"
 VIEWER = Path(__file__).parent.parent / "look" / "web"
@@ -31,7 +31,7 @@ class House:
 
     def __init__(
         self,
-        models: Mapping[str, Served],
+        models: Mapping[str, Offered],
         *,
         limits: Limits | None = None,
         prepare: Callable[[], object] = lambda: None,
@@ -57,7 +57,7 @@ class House:
         """Seconds after which there is likely to be room again."""
         return min(self.limits.seconds, 1 + self.worker.waiting / 64)
 
-    def model(self, name: str | None) -> Served:
+    def model(self, name: str | None) -> Offered:
         """The model of a name, or the only one."""
         if name is None and len(self.models) == 1:
             return next(iter(self.models.values()))

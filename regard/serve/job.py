@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from regard.serve.faults import GoneError, RefusedError
 
 if TYPE_CHECKING:
-    from regard.serve.served import How, Served
+    from regard.serve.offered import How, Offered
     from regard.tasks.asking import Partial
     from regard.tasks.output import Output
 
@@ -30,7 +30,7 @@ class Job:
 
     def __init__(
         self,
-        served: Served,
+        served: Offered,
         given: Any,
         how: How,
         *,

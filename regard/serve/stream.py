@@ -39,10 +39,14 @@ def event(name: str, data: str) -> bytes:
 
 def begun(partial: Partial) -> str:
     """The beginning of an answer, as JSON."""
-    text, tokens, settled, log_prob, attention = partial
-    rows = None if attention is None else attention.round(4).tolist()
+    rows, source = partial.attention, partial.source
     return Begun(
-        text=text, tokens=tokens, settled=settled, log_prob=log_prob, attention=rows
+        text=partial.text,
+        tokens=partial.tokens,
+        settled=partial.settled,
+        log_prob=partial.log_prob,
+        attention=None if rows is None else rows.astype(float).round(4).tolist(),
+        source=None if source is None else source.as_dict(),
     ).model_dump_json()
 
 

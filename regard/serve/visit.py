@@ -17,7 +17,7 @@ from regard.serve.wire import Answer, Answers
 
 if TYPE_CHECKING:
     from regard.serve.house import House
-    from regard.serve.served import Served
+    from regard.serve.offered import Offered
     from regard.tasks.asking import Partial
 
 GONE = 499
@@ -85,12 +85,12 @@ class Visit:
             return job
 
     async def _given(
-        self, served: Served, text: str | None, image: bytes | None, left: ExitStack
+        self, served: Offered, text: str | None, image: bytes | None, left: ExitStack
     ) -> Any:
         """What the model is to answer: a text, or an open picture."""
         if text is not None and image is not None:
             raise RefusedError(422, "invalid", "wanted either text or image, got both")
-        if not served.trained.sees:
+        if not served.sees:
             return served.text(text)
         if image is None:
             raise RefusedError(422, "no_input", f"image: {served.name} wants a picture, got none")

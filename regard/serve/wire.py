@@ -13,7 +13,7 @@ Token = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 class Sample(BaseModel):
     """Draw the answer at random instead of searching for the best one."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     temperature: float = Field(
         1.0, gt=0, le=100, allow_inf_nan=False, description="below 1 is bolder, above 1 wilder"
@@ -101,6 +101,9 @@ class Begun(BaseModel):
     log_prob: float
     attention: list[list[float]] | None = Field(
         description="for each token the weights of the source, where a trace is asked for"
+    )
+    source: dict[str, Any] | None = Field(
+        None, description="what the weights lie on, as in a trace: tokens, or the grid of a picture"
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from regard.serve.app import build
 from regard.serve.house import House
 from regard.serve.limits import Limits
-from regard.serve.served import How
+from regard.serve.offered import How, Offered
 from regard.serve.server import address, listen, run
 from regard.serve.wire import Bounds, Facts
 
@@ -19,7 +19,7 @@ from regard.serve.wire import Bounds, Facts
 class Backwards:
     """Some texts on their way; every step takes its time."""
 
-    def __init__(self, served: FakeServed, texts: Sequence[str], how: How) -> None:
+    def __init__(self, served: Letters, texts: Sequence[str], how: How) -> None:
         self.served, self.texts, self.how = served, texts, how
         self.said = [""] * len(texts)
         self.going = [place for place, text in enumerate(texts) if text]
@@ -30,8 +30,7 @@ class Backwards:
 
     def step(self) -> None:
         time.sleep(self.served.pace)
-        self.served.steps += 1
-        self.served.log.append([self.texts[place] for place in self.going])
+        self.served.steps.append([self.texts[place] for place in self.going])
         for place in self.live:
             text = self.texts[place]
             if text == "crash":
@@ -45,7 +44,14 @@ class Backwards:
 
     def partial(self, place: int, *, look: bool = False) -> Any:
         said = self.said[place]
-        return said, list(said), len(said), 0.0, None
+        return SimpleNamespace(
+            text=said,
+            tokens=list(said),
+            settled=len(said),
+            log_prob=0.0,
+            attention=None,
+            source=None,
+        )
 
     def output(self, place: int) -> Any:
         said = self.said[place]
@@ -59,21 +65,12 @@ class Backwards:
         return SimpleNamespace(as_dict=lambda: {"text": self.said[place]})
 
 
-class FakeServed:
+class Letters(Offered):
     """What `Served` is to the rest of the server, without a model."""
 
     def __init__(self, name: str, limits: Limits, *, pace: float = 0.0, sees: bool = False) -> None:
-        from regard.serve.served import Served
-
-        self.name, self.limits, self.pace = name, limits, pace
-        self.trained = SimpleNamespace(writes=False, sees=sees)
-        self.batch = limits.batch
-        self.steps, self.log = 0, []
-        self.how = lambda ask: Served.how(self, ask)
-        self.text = lambda text: Served.text(self, text)
-        self._short = lambda name, text: Served._short(self, name, text)
         bounds = {name: getattr(limits, name) for name in Bounds.model_fields}
-        self.facts = Facts(
+        facts = Facts(
             name=name,
             about="Letters backwards.",
             input="picture" if sees else "text",
@@ -84,6 +81,10 @@ class FakeServed:
             scores={},
             limits=Bounds(**bounds),
         )
+        super().__init__(facts, limits)
+        self.pace = pace
+        self.steps: list[list[str]] = []
+        """The texts that went on at each step."""
 
     def size(self, given: Any) -> int:
         return len(given) if isinstance(given, str) else 1
@@ -98,8 +99,8 @@ class FakeServed:
 def house(*, pace: float = 0.0, **bounds: Any) -> House:
     """A server of two fakes: `letters` reads, `eye` sees."""
     limits = Limits(**bounds)
-    models = [FakeServed("letters", limits, pace=pace), FakeServed("eye", limits, sees=True)]
-    return House({model.name: model for model in models}, limits=limits)  # type: ignore[misc]
+    models = [Letters("letters", limits, pace=pace), Letters("eye", limits, sees=True)]
+    return House({model.name: model for model in models}, limits=limits)
 
 
 if __name__ == "__main__":
