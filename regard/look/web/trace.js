@@ -79,9 +79,12 @@ export function rowsOf(rows, target) {
   });
 }
 
-/** Is there a word of several tokens? */
+/** Is there a word of several tokens, and is it not the only word there is? */
 export function mergeable(...sides) {
-  return sides.some((side) => (side.words ?? wordSpans(side.tokens)).some(([a, b]) => b - a > 1));
+  return sides.some((side) => {
+    const words = side.words ?? wordSpans(side.tokens);
+    return words.length > 1 && words.some(([first, behind]) => behind - first > 1);
+  });
 }
 
 /** Subwords are shown as words at first; letters, which say where a model looks, are not. */

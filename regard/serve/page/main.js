@@ -8,15 +8,22 @@ import { listenForPhotos, readied } from "./photo.js";
 
 const PAUSE = 350;
 const at = (id) => document.getElementById(id);
-const page = { served: [], panels: [], image: null, view: undefined, timer: 0, own: "" };
+const page = { served: [], panels: [], image: null, view: undefined, timer: 0, waits: false, own: "" };
 
 const hooks = {
   changed: () => remember(),
   view: () => page.view,
   onview: (name) => ((page.view = name), remember()),
   failed: (fault) => failed(fault),
-  waiting: (seconds) => say(`The server has much to do. Trying again in ${Math.ceil(seconds)} s.`),
-  told: (text) => (at("live").textContent = text),
+  waiting: (seconds) => {
+    page.waits = true;
+    say(`The server has much to do. Trying again in ${Math.ceil(seconds)} s.`);
+  },
+  told: (text) => {
+    at("live").textContent = text;
+    if (page.waits) say();
+    page.waits = false;
+  },
 };
 
 async function begin() {
@@ -43,10 +50,10 @@ function restore() {
   page.panels.forEach((panel, i) => (panel.prefix = shown.prefixes[i]));
   at("text").value = shown.text ?? (first.input === "text" ? (first.examples[0] ?? "") : "");
   grow();
+  ask();
   const missing = shown.model && !known(shown.model);
   if (missing) say(`There is no model ${shown.model} here; this is ${first.name}.`);
   else if (shown.photo && !page.image) say("A link holds no photo. Choose it again to see its caption.");
-  ask();
 }
 
 function fillModels(first, second) {
