@@ -219,10 +219,25 @@ def look(word: argparse.ArgumentParser) -> None:
         "--answer", metavar="TEXT", help="look at this answer instead of the model's own"
     )
     word.add_argument(
-        "--output", metavar="FILE", help="a .png, .svg or .pdf file (default: look.png)"
+        "--view",
+        choices=["matrix", "arcs", "heads", "tree", "animation"],
+        help="where it looked as a matrix (of a photo: once per word; the default), as arcs, in "
+        "all layers and heads; the tree of its search, which is printed where no --output is "
+        "named; or a photo word by word",
     )
+    word.add_argument("--words", action="store_true", help="merge subwords into words")
     word.add_argument(
-        "--heads", action="store_true", help="all layers and heads instead of one matrix"
+        "--gold",
+        metavar="LINKS",
+        help="with --view heads: the right links between words, such as '0-0 1-2 2p3' (source "
+        "first, from 0; p: possible), to find the head with the fewest errors",
+    )
+    asking(word)
+    word.add_argument(
+        "--output",
+        metavar="FILE",
+        help="a .png, .svg or .pdf file, .gif or .webp of a photo, or .html with all views to "
+        "click through (default: look.png)",
     )
     word.add_argument("--dark", action="store_true", help="light on dark")
     following(word)

@@ -60,15 +60,8 @@ def describe(
     _complain(report, len(photos))
 
 
-def look_at(model: Any, paths: list[str], *, answer: str | None, output: str, dark: bool) -> None:
-    """One photo once per word; several, or a folder, as a sheet with their captions."""
-    photos = pictures(paths)
-    if len(photos) == 1:
-        seen = model.look(str(photos[0]), answer=answer)
-        print(f"{photos[0]} → {seen.text}\n{seen.save(output, dark=dark)}")
-        return
-    if answer is not None:
-        raise ValueError(f"--answer: is for one picture, got {len(photos)}")
+def look_at(model: Any, photos: list[Path], *, output: str, dark: bool) -> None:
+    """Several photos as a sheet with their captions."""
     report = Report(shown=20)
     found = [(o.source, o.text) for o in model.stream(photos, on_error="skip", report=report)]
     print(_sheet(found, output, dark=dark))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import regard
-from regard.commands.describe import look_at
+from regard.commands.describe import look_at, pictures
 from regard.commands.gradients import follow
+from regard.commands.refuse import refuse
+from regard.commands.run import asked
+from regard.look import align
+from regard.look.grow import tree_text
+from regard.look.trace import Trace
 
 
 def look(
@@ -14,9 +20,13 @@ def look(
     texts: list[str],
     gradients: bool,
     mapped: bool,
+    view: str | None,
+    words: bool,
+    gold: str | None,
     answer: str | None,
+    beam: int | None,
+    penalty: str | None,
     output: str | None,
-    heads: bool,
     dark: bool,
     input: list[str] | None,  # noqa: A002
     steps: int | None,
@@ -25,25 +35,66 @@ def look(
 ) -> None:
     """Draw one of three pictures and say where it is."""
     path = output or "look.png"
+    seeing = {
+        "--view": view, "--words": words, "--gold": gold, "--answer": answer, "--beam": beam,
+        "--penalty": penalty,
+    }  # fmt: skip
     if gradients or mapped:
-        _refuse({"--answer": answer, "--heads": heads or None}, "for looking at a text")
+        refuse(seeing, "is for looking at a text")
     if not gradients:
         following = {"--input": input, "--steps": steps, "--clip": clip, "--clip-value": clip_value}
-        _refuse(following, "for following gradients; add --gradients")
+        refuse(following, "is for following gradients; add --gradients")
     if gradients:
         follow([model, *texts], path, dark, input, steps, clip, clip_value)
     elif mapped:
         _map(model, _one(texts, "a file of sentences behind the model"), path, dark)
     else:
-        trained = regard.load(model)
-        if trained.sees:
-            _refuse({"--heads": heads or None}, "for models of texts")
-            look_at(trained, texts, answer=answer, output=path, dark=dark)
+        _see(model, texts, seeing, output=output, dark=dark)
+
+
+def _see(
+    model: str, texts: list[str], options: dict[str, Any], *, output: str | None, dark: bool
+) -> None:
+    """Have one text or photo answered, and show how; several photos become a sheet."""
+    view, words, gold, answer, beam, penalty = options.values()
+    if answer is not None:
+        searching = {"--beam": beam, "--penalty": penalty}
+        refuse(searching, "is for searching; an --answer is not searched for")
+    if view != "heads":
+        refuse({"--gold": gold}, "is for measuring heads; add --view heads")
+    trained: Any = regard.load(model)
+    if trained.sees:
+        refuse({"--words": words, "--gold": gold}, "is for models of texts")
+        photos = pictures(texts)
+        if len(photos) > 1:
+            refuse(options, f"is for one picture, got {len(photos)}")
+            look_at(trained, photos, output=output or "look.png", dark=dark)
             return
-        text = _one(texts, "a text to look at, in quotes if it has several words")
-        seen = trained.look(text, answer=answer)
-        place = seen.save(path, heads=heads, dark=dark)
-        print(f"{' '.join(seen.source.labels)} → {' '.join(seen.target)}\n{place}")
+        texts = [str(photos[0])]
+    text = _one(texts, "a text to look at, in quotes if it has several words")
+    how: dict[str, Any] = {"answer": answer}
+    if beam is not None or penalty is not None:
+        how["decode"] = asked(trained.decode, beam=beam, penalty=penalty)
+    seen = trained.look(text, **how)
+    seen = seen.merged() if words or gold is not None else seen
+    shown = _shown(seen, view or "matrix", gold=gold, output=output, dark=dark)
+    before, said = (text, seen.text) if trained.sees else _symbols(seen)
+    print(f"{before} → {said}\n{shown}")
+
+
+def _symbols(seen: Trace) -> tuple[str, str]:
+    return " ".join(seen.source.labels), " ".join(seen.target)
+
+
+def _shown(
+    seen: Trace, view: str, *, gold: str | None, output: str | None, dark: bool
+) -> Path | str:
+    """Where the picture is; or the search itself, where no file is wanted."""
+    if view == "tree" and output is None:
+        return tree_text(seen.searched)
+    links = None if gold is None else align.gold(gold)
+    named = output or ("look.gif" if view == "animation" else "look.png")
+    return seen.save(named, view=view, gold=links, dark=dark)
 
 
 def _map(model: str, file: str, path: str, dark: bool) -> None:
@@ -59,9 +110,3 @@ def _one(texts: list[str], wanted: str) -> str:
     if len(texts) != 1:
         raise ValueError(f"wanted {wanted}, got {len(texts) or 'none'}")
     return texts[0]
-
-
-def _refuse(options: Mapping[str, object], purpose: str) -> None:
-    for option, value in options.items():
-        if value is not None:
-            raise ValueError(f"{option}: is {purpose}")

@@ -144,7 +144,7 @@ class Matrix:
                 text.set(rotation=self.angle, rotation_mode="anchor", va=vertical,
                          ha="center" if flat else ha)  # fmt: skip
             if flat:
-                tick.label1.set_va("top")
+                tick.label1.set_verticalalignment("top")
         self.columns.dress(axes.xaxis, self.points, theme)
         self.rows.dress(axes.yaxis, self.points, theme)
         axes.tick_params(length=0, pad=4)

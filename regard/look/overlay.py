@@ -10,15 +10,17 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from PIL import Image
 
 from regard.data.images import Picture
 from regard.look import style
+from regard.look.page import MARGIN, TITLE, Page
 from regard.look.places import Photo
+from regard.look.style import Theme
 
-# All lengths are inches, and y goes down from the top of the page.
-_MARGIN, _GAP = 0.15, 0.1
-_PANEL, _LABEL, _TITLE, _COLUMNS = 1.7, 0.3, 0.35, 6
+# All lengths are inches.
+_GAP, _PANEL, _LABEL, _COLUMNS = 0.1, 1.7, 0.3, 6
 _SHEET, _BELOW = 2.4, 0.62
 # How much is left of a picture where nobody looked.
 _DARKEST = 0.15
@@ -34,30 +36,62 @@ def overlay(
 ) -> Figure:
     """The picture itself, then once per word, bright where the model looked.
 
-    Xu et al., "Show, Attend and Tell", ICML 2015, figures 3 and 5.
+    Xu et al., "Show, Attend and Tell", ICML 2015, figures 3 and 5. Hard attention looks at one
+    field only, which has a frame.
     """
-    theme, image = style.theme(dark=dark), reduced(photo.image)
+    image = reduced(photo.image)
     panels = len(said) + 1
     columns = min(_COLUMNS, panels)
     rows = math.ceil(panels / columns)
     tall = _PANEL * min(2.0, max(0.4, image.height / image.width))
-    top = _MARGIN + (_TITLE if title else 0.0)
-    figure = _page(columns, _PANEL, top + _MARGIN + rows * (tall + _LABEL), theme)
-    if title:
-        _write(figure, _MARGIN, _MARGIN, title, theme, size=11.0)
-    pixels = np.asarray(image, np.float32) / 255
+    top = MARGIN + (TITLE if title else 0.0)
+    page = Page(
+        _across(columns, _PANEL), top + MARGIN + rows * (tall + _LABEL), title=title, dark=dark
+    )
     for panel in range(panels):
         row, column = divmod(panel, columns)
-        x, y = _MARGIN + column * (_PANEL + _GAP), top + row * (tall + _LABEL)
-        axes = _place(figure, x, y + _LABEL, _PANEL, tall)
+        x, y = MARGIN + column * (_PANEL + _GAP), top + row * (tall + _LABEL)
+        axes = page.axes(x, y + _LABEL, _PANEL, tall)
         if panel == 0:
-            axes.imshow(pixels, aspect="auto")
+            show(axes, photo, image, None, page.theme)
             continue
-        light = resized(photo.bright(weights[panel - 1]), image.size)[..., None]
-        axes.imshow(pixels * (_DARKEST + (1 - _DARKEST) * light), aspect="auto")
+        show(axes, photo, image, weights[panel - 1], page.theme)
         word = style.printable(said[panel - 1])
-        _write(figure, x + _PANEL / 2, y + 0.08, word, theme, size=9.0, ha="center")
-    return figure
+        page.write(x + _PANEL / 2, y + 0.08, word, size=9.0, ha="center")
+    return page.figure
+
+
+def show(
+    axes: Axes,
+    photo: Photo,
+    image: Picture,
+    weights: Float[np.ndarray, " field"] | None,
+    theme: Theme,
+) -> None:
+    """A photo, of which `image` is a copy that may be smaller, bright where the weights are."""
+    axes.set_axis_off()
+    pixels = np.asarray(image, np.float32) / 255
+    if weights is not None:
+        light = resized(photo.bright(weights), image.size)[..., None]
+        pixels = pixels * (_DARKEST + (1 - _DARKEST) * light)
+    axes.imshow(pixels, aspect="auto")
+    if weights is not None and weights.max() > 0.999:
+        _frame(axes, photo, image, int(weights.argmax()), theme)
+
+
+def _frame(axes: Axes, photo: Photo, image: Picture, field: int, theme: Theme) -> None:
+    """The one field that hard attention chose."""
+    scale = image.width / photo.image.width
+    left, top, right, bottom = (edge * scale for edge in photo.region)
+    rows, columns = photo.grid
+    row, column = divmod(field, columns)
+    wide, tall = (right - left) / columns, (bottom - top) / rows
+    axes.add_patch(
+        Rectangle(
+            (left + column * wide - 0.5, top + row * tall - 0.5), wide, tall, fill=False,
+            edgecolor=theme.accent, linewidth=1.8, clip_on=False,
+        )
+    )  # fmt: skip
 
 
 def contact_sheet(
@@ -66,48 +100,22 @@ def contact_sheet(
     """Many pictures with their captions below, in rows."""
     if not captioned:
         raise ValueError("contact sheet: wanted at least one picture, got none")
-    theme = style.theme(dark=dark)
     columns = min(columns, len(captioned))
     rows = math.ceil(len(captioned) / columns)
-    figure = _page(columns, _SHEET, 2 * _MARGIN + rows * (_SHEET + _BELOW), theme)
+    page = Page(_across(columns, _SHEET), 2 * MARGIN + rows * (_SHEET + _BELOW), dark=dark)
     for number, (image, caption) in enumerate(captioned):
         row, column = divmod(number, columns)
-        x, y = _MARGIN + column * (_SHEET + _GAP), _MARGIN + row * (_SHEET + _BELOW)
-        axes = _place(figure, x, y, _SHEET, _SHEET)
+        x, y = MARGIN + column * (_SHEET + _GAP), MARGIN + row * (_SHEET + _BELOW)
+        axes = page.axes(x, y, _SHEET, _SHEET)
+        axes.set_axis_off()
         axes.imshow(np.asarray(reduced(image)))
         axes.set_anchor("S")  # a wide picture stands on its caption
-        text = wrapped(caption)
-        _write(figure, x + _SHEET / 2, y + _SHEET + 0.05, text, theme, size=7.5, ha="center")
-    return figure
+        page.write(x + _SHEET / 2, y + _SHEET + 0.05, wrapped(caption), size=7.5, ha="center")
+    return page.figure
 
 
-def _page(columns: int, side: float, height: float, theme: style.Theme) -> Figure:
-    width = 2 * _MARGIN + columns * side + (columns - 1) * _GAP
-    return Figure(figsize=(width, height), facecolor=theme.paper)
-
-
-def _place(figure: Figure, x: float, y: float, wide: float, tall: float) -> Axes:
-    width, height = figure.get_size_inches()
-    axes = figure.add_axes((x / width, 1 - (y + tall) / height, wide / width, tall / height))
-    axes.set_axis_off()
-    return axes
-
-
-def _write(
-    figure: Figure,
-    x: float,
-    y: float,
-    text: str,
-    theme: style.Theme,
-    *,
-    size: float,
-    ha: str = "left",
-) -> None:
-    width, height = figure.get_size_inches()
-    figure.text(
-        x / width, 1 - y / height, text, ha=ha, va="top", size=size, color=theme.ink,
-        family=style.fonts(), parse_math=False,
-    )  # fmt: skip
+def _across(columns: int, side: float) -> float:
+    return 2 * MARGIN + columns * side + (columns - 1) * _GAP
 
 
 def reduced(image: Picture, *, most: int = 400) -> Picture:

@@ -25,6 +25,14 @@ class Place(ABC):
     """Where the weights of an attention lie, and how that is drawn."""
 
     kind: ClassVar[str]
+    name: ClassVar[str]
+    views: ClassVar[tuple[str, ...]]
+    """Which pictures can be made of it."""
+
+    @property
+    def picture(self) -> Picture | None:
+        """The photo that was looked at, if it was one."""
+        return None
 
     @property
     @abstractmethod
@@ -39,6 +47,10 @@ class Place(ABC):
     def figure(self, trace: Trace, *, title: str | None = None, dark: bool = False) -> Figure:
         """The picture that shows best where a model looked here."""
 
+    def frames(self, trace: Trace, *, dark: bool = False) -> list[Picture]:  # noqa: ARG002
+        """A frame for each word of an animation, where there is something to animate."""
+        raise ValueError(f"animation: is for pictures; this model looked at {self.name}")
+
     def merged(self) -> tuple[Place, list[Span]]:
         """The same with its symbols merged into words, and which places each of those merges."""
         return self, [(place, place + 1) for place in range(len(self.labels))]
@@ -49,6 +61,8 @@ class Tokens(Place):
     """The symbols of a text, its end included, and where its words are."""
 
     kind = "text"
+    name = "a text"
+    views = ("matrix", "arcs", "heads", "tree")
     tokens: list[str]
     words: list[Span]
 
@@ -76,6 +90,8 @@ class Photo(Place):
     """A picture under a grid, which covers its `region`: left, top, right, bottom."""
 
     kind = "picture"
+    name = "a picture"
+    views = ("matrix", "tree", "animation")
     image: Picture
     grid: tuple[int, int]
     region: Box
@@ -94,6 +110,15 @@ class Photo(Place):
         from regard.look.overlay import overlay
 
         return overlay(self, trace.said, trace.alignment, title=title, dark=dark)
+
+    def frames(self, trace: Trace, *, dark: bool = False) -> list[Picture]:
+        from regard.look.animation import frames
+
+        return frames(self, trace.said, trace.alignment, dark=dark)
+
+    @property
+    def picture(self) -> Picture | None:
+        return self.image
 
     def bright(self, weights: Float[np.ndarray, " field"]) -> Float[np.ndarray, "height width"]:
         """How brightly each pixel is shown for these weights, from 0 to 1.
@@ -116,6 +141,8 @@ class Timeline(Place):
     """Steps of equal length through a sound or a video, with marks at some of them."""
 
     kind = "time"
+    name = "a sound or video"
+    views = ("matrix", "heads", "tree")
     seconds: float
     steps: int
     marks: list[str]

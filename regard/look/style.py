@@ -18,6 +18,7 @@ from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
+from PIL import Image
 
 from regard.look.fonts import fonts as fonts
 from regard.look.fonts import spelled
@@ -175,10 +176,22 @@ def render(figure: Figure, kind: str) -> bytes:
     return buffer.getvalue()
 
 
+def pixels(figure: Figure, *, dpi: int) -> Image.Image:
+    """The whole figure as a picture, which has the same size whatever is drawn."""
+    buffer = io.BytesIO()
+    with _LOCK, mpl.rc_context(_SETTINGS), _no_glyph_warnings():
+        figure.savefig(buffer, format="png", dpi=dpi, facecolor=figure.get_facecolor())
+    return Image.open(buffer).convert("RGB")
+
+
 def save(figure: Figure, path: str | Path) -> Path:
     """Write the figure as its suffix says, png, svg or pdf; never half a file."""
     path = Path(path)
-    content = render(figure, path.suffix.lower().removeprefix("."))
+    return write(path, render(figure, path.suffix.lower().removeprefix(".")))
+
+
+def write(path: Path, content: bytes) -> Path:
+    """Write a file, never half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

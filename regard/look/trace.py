@@ -14,6 +14,8 @@ from regard.look.places import Place, Span, one_each, spelt, whole
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from regard.look.align import Gold
+
 END = "</s>"
 
 
@@ -83,6 +85,13 @@ class Trace:
         return self.weights
 
     @property
+    def searched(self) -> SearchTree:
+        """The search of an answer that was searched for."""
+        if self.search is None:
+            raise ValueError("this answer was given: there is no search for it to show")
+        return self.search
+
+    @property
     def alignment(self) -> Float[np.ndarray, "time source"]:
         """One matrix: the mean over the heads of the layer that looks most sharply."""
         by_layer = self.looks.mean(axis=1)
@@ -132,17 +141,45 @@ class Trace:
         """Where the model looked: a matrix, a picture for each word, or a timeline."""
         return self.source.figure(self, title=title, dark=dark)
 
-    def heads(self, *, title: str | None = None, dark: bool = False) -> Figure:
-        """All layers and heads as small multiples."""
+    def arcs(self, *, title: str | None = None, dark: bool = False) -> Figure:
+        """What was read above, what was said below, and a curve for every strong look."""
+        from regard.look.arcs import arcs
+
+        return arcs(self.alignment, self.source.labels, self.target, title=title, dark=dark)
+
+    def heads(
+        self, *, gold: Gold | None = None, title: str | None = None, dark: bool = False
+    ) -> Figure:
+        """All layers and heads as small multiples; `gold` are the links to measure them by."""
         from regard.look.heads import heads
 
-        return heads(self.looks, self.source.labels, self.target, title=title, dark=dark)
+        given: dict[str, Any] = {"gold": gold, "title": title, "dark": dark}
+        return heads(self.looks, self.source.labels, self.target, **given)
 
-    def save(self, path: str | Path, *, heads: bool = False, dark: bool = False) -> Path:
-        """Draw into a PNG, SVG or PDF file, by its suffix."""
-        from regard.look.style import save
+    def tree(self, *, title: str | None = None, dark: bool = False) -> Figure:
+        """What the search kept and pruned at each step."""
+        from regard.look.tree import tree
 
-        return save(self.heads(dark=dark) if heads else self.figure(dark=dark), Path(path))
+        return tree(self.searched, title=title, dark=dark)
+
+    def save(
+        self, path: str | Path, *, view: str = "matrix", gold: Gold | None = None,
+        title: str | None = None, dark: bool = False,
+    ) -> Path:  # fmt: skip
+        """Draw one view into a file, by its suffix.
+
+        .png, .svg and .pdf are figures, .gif and .webp a picture word by word, .html is a page with
+        all views that fit.
+        """
+        from regard.look.save import save
+
+        return save(self, Path(path), view=view, gold=gold, title=title, dark=dark)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        from regard.look.html import fragment
+
+        return fragment(self.as_dict(), image=self.source.picture)
 
 
 def _short(numbers: np.ndarray) -> Any:

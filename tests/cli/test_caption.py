@@ -171,7 +171,7 @@ def test_options_that_are_not_for_it(model: Path, say: Say) -> None:
     assert (
         "--prefix: is for models that answer texts" in say("run", model, "x", "--prefix", "a").err
     )
-    assert "--heads: is for models of texts" in say("look", model, "x.png", "--heads").err
+    assert "--words: is for models of texts" in say("look", model, "x.png", "--words").err
     assert "there is no such file" in say("look", model, "nothing.png").err
 
 
@@ -190,6 +190,12 @@ def test_look_lights_up_what_is_named(model: Path, photos: Path, say: Say, tmp_p
     drawn = (tmp_path / "look.svg").read_text()
     assert all(word in drawn for word in seen.said)
     assert drawn.count("<image") == len(seen.said) + 1
+    said = say("look", model, photo, "--view", "animation", "--output", tmp_path / "look.gif")
+    assert said.code == 0
+    with Image.open(tmp_path / "look.gif") as animated:
+        assert animated.n_frames == len(seen.said) + 1
+    (tmp_path / "look.gif").unlink()
+    assert "step 1\n" in say("look", model, photo, "--view", "tree").out
     given = say("look", model, photo, "--answer", "A red square.", "--output", tmp_path / "a.png")
     assert "→ a red square" in given.out
     for each in PLACES:
@@ -336,14 +342,16 @@ def test_what_finetuning_wants(photos: Path, say: Say) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [{"model": {**SOFT, "choice": "hard"}}, FINETUNED], ids=["hard", "finetuned"]
+    "kind",
+    [{"model": {**SOFT, "choice": "hard"}}, FINETUNED, {"critical": 0.5, "longest": 4}],
+    ids=["hard", "finetuned", "critical"],
 )
 def test_killed_and_resumed(
     photos: Path, kind: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed in the middle of an epoch and started again: the same weights, bit for bit.
 
-    Hard attention has its baseline to remember, fine-tuning its rates.
+    Hard attention has its baseline to remember, fine-tuning its rates, a critic what was drawn.
     """
     changes = {
         **kind,
@@ -387,3 +395,52 @@ def test_bad_pictures_in_training(photos: Path, say: Say, tmp_path: Path) -> Non
     said = say("train", path, "data.on_error=skip", "--output", tmp_path / "out", "--fresh")
     assert said.code == 0
     assert "1 of train left out: picture that cannot be used" in said.out + said.err
+
+
+def test_self_critical_from_a_trained_model(model: Path, photos: Path, say: Say) -> None:
+    """It starts where the other ended, learns from rewards alone, and needs the other no more."""
+    other = shutil.copytree(model, photos / "other")
+    changes = {"train__start": str(other), "critical": 1.0, "longest": 8, "train__updates": 3}
+    path = photos / "critical.yaml"
+    path.write_text(yaml.safe_dump(recipe_of(photos, **changes, train__checkpoint_every=1)))
+    optimizer = "train.optimizer={is: torch.optim.AdamW, lr: 0.001}"
+    said = say("train", path, optimizer, "--output", photos / "critical")
+    assert said.code == 0
+    assert f"started from {other}" in said.out + said.err
+    before, after = (load_file(each / "model.safetensors") for each in (model, photos / "critical"))
+    moved = max(float((before[name] - after[name]).abs().max()) for name in before)
+    assert 0 < moved < 3 * 1.5 * 0.001  # three steps of Adam
+    shutil.rmtree(other)
+    regard.load(photos / "critical")
+    said = say("train", path, optimizer, "train.updates=4", "--output", photos / "critical")
+    assert said.code == 0
+    assert "started from" not in said.out + said.err
+
+
+def test_a_start_brings_what_it_has(model: Path, photos: Path, say: Say) -> None:
+    backbone = {"is": "encoders.EfficientNetLite", "stages": [5], "finetune": 5, "size": 64}
+    changes = {"train__start": str(model), "train__updates": 1, "data__backbone": backbone}
+    path = photos / "more.yaml"
+    path.write_text(yaml.safe_dump(recipe_of(photos, **changes)))
+    said = say("train", path, "--output", photos / "more")
+    assert said.code == 0
+    assert re.search(
+        rf"started from {model}; \d+ weights that it lacks are new", said.out + said.err
+    )
+
+
+def test_what_a_start_wants(model: Path, photos: Path, say: Say) -> None:
+    def wrong(**changes: Any) -> str:
+        path = photos / "wrong.yaml"
+        path.write_text(
+            yaml.safe_dump(recipe_of(photos, **{"train__start": str(model), **changes}))
+        )
+        said = say("train", path, "--output", photos / "wrong", "--fresh")
+        assert said.code == 1
+        return said.err
+
+    assert "another tokenizer than this recipe's" in wrong(data__plain=False)
+    assert "decoder.readout.bias" in wrong(model={**SOFT, "readout": 8})
+    assert "wanted the folder of a model with" in wrong(train__start=str(photos))
+    assert "critical: wanted a model to start from" in wrong(critical=1.0, train__start=None)
+    assert "critical: wanted a share above 0 and up to 1, got 2" in wrong(critical=2.0)

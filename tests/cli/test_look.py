@@ -35,11 +35,58 @@ def test_all_layers_and_heads(say: Say, transformer: Path, tmp_path: Path) -> No
     assert seen.weights.shape == (2, 2, 4, 4)
     assert seen.weights.sum(-1) == pytest.approx(1, abs=1e-5)
     path = tmp_path / "heads.svg"
-    assert say("look", transformer, "abc", "--heads", "--output", path).code == 0
+    assert say("look", transformer, "abc", "--view", "heads", "--output", path).code == 0
     one = tmp_path / "one.svg"
     assert say("look", transformer, "abc", "--output", one).code == 0
     panels = [file.read_text().count('id="axes_') for file in (path, one)]
     assert panels[0] >= 4 > panels[1]
+
+
+def test_the_search_is_printed(
+    say: Say, model: Path, blind: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in (model, blind):
+        said = say("look", folder, "abc", "--view", "tree", "--beam", "3")
+        assert said.code == 0, said.err
+        first, *lines = said.out.splitlines()
+        assert first.startswith("a b c </s> → ")
+        steps = [place for place, line in enumerate(lines) if line.startswith("step ")]
+        answer = [line for line in lines if "answer" in line and not line.startswith(("At", "Gr"))]
+        assert len(answer) == len(first.partition(" → ")[2].split())
+        assert sum(line.startswith(("  ·", "  ■")) for line in lines[: steps[1]]) == 3
+        assert any("pruned, short by" in line for line in lines)
+        assert "reedy" in lines[-1]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("view", ["arcs", "heads", "tree"])
+def test_views(say: Say, transformer: Path, tmp_path: Path, view: str) -> None:
+    path = tmp_path / "look.svg"
+    said = say("look", transformer, "abc", "--view", view, "--output", path, "--dark")
+    assert said.code == 0, said.err
+    drawn = path.read_text()
+    assert (">c</text>" if view != "tree" else ">1</text>") in drawn
+    assert ("sharpest: layer" in drawn) == (view == "heads")
+    assert ("greedy" in drawn.lower()) == (view == "tree")
+
+
+def test_words_and_gold(say: Say, transformer: Path, tmp_path: Path) -> None:
+    path = tmp_path / "look.svg"
+    how = ("--answer", "ab", "--words", "--output", path)
+    said = say("look", transformer, "abc", *how)
+    assert said.out == f"abc </s> → ab </s>\n{path}\n"
+    said = say("look", transformer, "abc", "--view", "heads", "--gold", "0-0", *how)
+    assert said.code == 0, said.err
+    assert "fewest errors: layer" in path.read_text()
+    said = say("look", transformer, "abc", "--view", "heads", "--gold", "1-0", *how)
+    assert "between 1 source words and 1 target words" in said.err
+
+
+def test_a_page(say: Say, transformer: Path, tmp_path: Path) -> None:
+    path = tmp_path / "look.html"
+    assert say("look", transformer, "abc", "--output", path).code == 0
+    assert path.read_text().startswith("<!doctype html>")
 
 
 def test_a_given_answer(say: Say, model: Path, tmp_path: Path) -> None:
@@ -163,7 +210,16 @@ def test_a_map(say: Say, request: pytest.FixtureRequest, tmp_path: Path, kind: s
         (("--map", "MODEL", "x", "y"), "got 2"),
         (("--map", "MODEL", "nowhere.txt"), "nowhere.txt: there is no such file"),
         (("--gradients", "MODEL", "nowhere"), "nowhere: wanted a folder"),
-        (("--gradients", "MODEL", "--heads"), "--heads: is for looking at a text"),
+        (("--gradients", "MODEL", "--view", "heads"), "--view: is for looking at a text"),
+        (("--map", "MODEL", "x", "--words"), "--words: is for looking at a text"),
+        (("MODEL", "abc", "--gold", "0-0"), "--gold: is for measuring heads; add --view heads"),
+        (("MODEL", "abc", "--answer", "a", "--beam", "2"), "--beam: is for searching"),
+        (("MODEL", "abc", "--answer", "a", "--view", "tree"), "no search for it to show"),
+        (
+            ("MODEL", "abc", "--view", "animation"),
+            "wanted matrix or arcs or heads or tree of a text",
+        ),
+        (("MODEL", "abc", "--view", "heads", "--gold", "0:0"), "wanted links such as 0-0"),
         (("--map", "MODEL", "x", "--answer", "y"), "--answer: is for looking at a text"),
         (("MODEL", "abc", "--clip", "1"), "--clip: is for following gradients; add --gradients"),
         (("--map", "MODEL", "x", "--steps", "9"), "--steps: is for following gradients"),
