@@ -38,16 +38,19 @@ class Load:
 class Client:
     """One connection, kept while the server keeps it."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, model: str | None = None) -> None:
         parts = urlsplit(url)
+        self.model = model
         self.host, self.port = parts.hostname or "", parts.port or 80
         self._line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, text: str, load: Load) -> str:
         """Send a text, wait for what comes, and write down how it ended."""
-        body = json.dumps({"text": text}).encode()
+        body = json.dumps({"text": text, "model": self.model}).encode()
         began = perf_counter()
         try:
+            if self._line is not None and self._line[0].at_eof():
+                await self.close()
             if self._line is None:
                 self._line = await asyncio.open_connection(self.host, self.port)
         except OSError:
@@ -88,13 +91,18 @@ class Client:
 
 
 async def closed(
-    url: str, texts: Sequence[str], clients: int, *, stop: Callable[[str], bool] = lambda _: False
+    url: str,
+    texts: Sequence[str],
+    clients: int,
+    *,
+    stop: Callable[[str], bool] = lambda _: False,
+    model: str | None = None,
 ) -> Load:
     """Clients of which each asks again as soon as it is answered, until all texts are answered."""
     load, left = Load(), iter(texts)
 
     async def one() -> None:
-        client = Client(url)
+        client = Client(url, model)
         for text in left:
             if stop(await client.ask(text, load)):
                 break

@@ -43,7 +43,7 @@ def serve(
     from regard.serve.app import build
     from regard.serve.house import House
     from regard.serve.served import load
-    from regard.serve.server import address, listen, run
+    from regard.serve.server import address, listen, made
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
     limits = Limits(
@@ -62,10 +62,11 @@ def serve(
     with listen(host, port) as opened:
         house = House(load(models, limits), limits=limits, prepare=lambda: _threads(threads))
         app = build(house, token=secret)
-        run(app, house, opened, begun=lambda: _say(house, address(opened), asks=secret is not None))
+        server = made(app, house, begun=lambda: _say(house, address(opened), secret is not None))
+        server.run(sockets=[opened])
 
 
-def _say(house: House, where: str, *, asks: bool) -> None:
+def _say(house: House, where: str, asks: bool) -> None:
     for name, served in house.models.items():
         print(f"{name}: {served.facts.about or 'a model'}")
     print(f"listening on {where}: open it in a browser, or see {where}/docs", flush=True)

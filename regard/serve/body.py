@@ -15,7 +15,6 @@ from fastapi import Request
 from pydantic import ValidationError
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
-from starlette.requests import ClientDisconnect
 
 from regard.serve.faults import GoneError, RefusedError
 from regard.serve.limits import Limits
@@ -39,13 +38,10 @@ async def read(request: Request, limits: Limits) -> Asked:
     kind, _, _ = request.headers.get("content-type", "").partition(";")
     kind = kind.strip().lower()
     chunks = _bounded(request, limits.bytes)
-    try:
-        if kind == "application/json":
-            return _from_json(b"".join([chunk async for chunk in chunks]))
-        if kind == "multipart/form-data":
-            return await _from_form(request, chunks, limits)
-    except ClientDisconnect:
-        raise GoneError from None
+    if kind == "application/json":
+        return _from_json(b"".join([chunk async for chunk in chunks]))
+    if kind == "multipart/form-data":
+        return await _from_form(request, chunks, limits)
     raise RefusedError(
         415,
         "unknown_type",
@@ -56,15 +52,17 @@ async def read(request: Request, limits: Limits) -> Asked:
 async def _bounded(request: Request, most: int) -> AsyncGenerator[bytes, None]:
     """The parts of a body, until there are too many bytes of them."""
     told = request.headers.get("content-length", "")
-    got = 0
-    if told.isdecimal() and int(told) > most:
+    if told.isdecimal() and int(told[:20]) > most:
         if request.headers.get("expect", "").lower() != "100-continue":
             await _linger(request, most)
-        raise _too_large(most, f"{int(told):,}")
-    async for chunk in request.stream():
+        raise _too_large(most, f"{int(told[:20]):,}")
+    got, more = 0, True
+    while more:
+        chunk, more = await _received(request)
         got += len(chunk)
         if got > most:
-            await _linger(request, most)
+            if more:
+                await _linger(request, most)
             raise _too_large(most, "more")
         if chunk:
             yield chunk
@@ -72,16 +70,20 @@ async def _bounded(request: Request, most: int) -> AsyncGenerator[bytes, None]:
 
 async def _linger(request: Request, most: int) -> None:
     """Throw some of a body away: who is still sending would take an answer for a broken line."""
-    left = 4 * most
-    try:
+    left, more = 4 * most, True
+    with suppress(TimeoutError):
         async with asyncio.timeout(LINGER):
-            while left > 0:
-                message = await request.receive()
-                left -= len(message.get("body", b""))
-                if not message.get("more_body", False):
-                    return
-    except TimeoutError:
-        return
+            while more and left > 0:
+                chunk, more = await _received(request)
+                left -= len(chunk)
+
+
+async def _received(request: Request) -> tuple[bytes, bool]:
+    """The next part of a body, and whether there are more."""
+    message = await request.receive()
+    if message["type"] == "http.disconnect":
+        raise GoneError
+    return message.get("body", b""), message.get("more_body", False)
 
 
 def _too_large(most: int, got: str) -> RefusedError:

@@ -64,16 +64,15 @@ def address(opened: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(
-    app: FastAPI, house: House, opened: socket.socket, *, begun: Callable[[], object] = lambda: None
-) -> None:
-    """Serve until a signal comes; `begun` is called when requests can come."""
+def made(app: FastAPI, house: House, *, begun: Callable[[], object] = lambda: None) -> Server:
+    """A server of an application; `begun` is called when requests can come."""
     config = uvicorn.Config(
         app,
         access_log=False,
         log_level="warning",
         server_header=False,
         lifespan="on",
+        timeout_keep_alive=30,
         timeout_graceful_shutdown=int(house.limits.seconds) + 5,
     )
-    Server(config, house, begun=begun).run(sockets=[opened])
+    return Server(config, house, begun=begun)

@@ -16,7 +16,7 @@ from regard.serve.metrics import Metrics
 
 GATHER = 0.002
 """Seconds that the first of several requests that arrive together waits for the others."""
-PATIENCE = 24
+PATIENCE = 32
 """Steps of the youngest group of a kind after which the next may begin: fewer, larger groups."""
 SYMBOLS = 16_384
 """Source symbols of a group, padding included."""

@@ -12,7 +12,7 @@ from regard.serve.app import build
 from regard.serve.house import House
 from regard.serve.limits import Limits
 from regard.serve.offered import How, Offered
-from regard.serve.server import address, listen, run
+from regard.serve.server import address, listen, made
 from regard.serve.wire import Bounds, Facts
 
 
@@ -104,6 +104,7 @@ def house(*, pace: float = 0.0, **bounds: Any) -> House:
 
 
 if __name__ == "__main__":
-    made = house(pace=float(sys.argv[1]), seconds=10.0)
+    own = house(pace=float(sys.argv[1]), seconds=10.0)
     with listen("127.0.0.1", 0) as opened:
-        run(build(made), made, opened, begun=lambda: print(address(opened), flush=True))
+        server = made(build(own), own, begun=lambda: print(address(opened), flush=True))
+        server.run(sockets=[opened])
