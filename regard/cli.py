@@ -46,9 +46,10 @@ WORDS = {
         "best and worst answers with their attention, training curves, recipe and card.",
     ),
     "look": (
-        "draw where a model looked, how its gradients flow, how sentences lie",
-        "Draw the alignment matrix of one answer, how far back in time gradients reach "
-        "(--gradients MODEL [MODEL ...]), or a map of sentences (--map MODEL FILE).",
+        "draw where a model looked, how it searched, how its gradients flow, how sentences lie",
+        "Draw where a model looked for one answer and how it searched for it (--view), how far "
+        "back in time gradients reach (--gradients MODEL [MODEL ...]), or a map of sentences "
+        "(--map MODEL FILE).",
     ),
     "serve": (
         "serve models over HTTP, with a page to try them on",
