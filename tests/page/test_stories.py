@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .conftest import answer, draw, says, settled
+from .conftest import answer, says, settled
+from .worlds import draw
 
 if TYPE_CHECKING:
     from pathlib import Path
