@@ -54,6 +54,19 @@ def reinforce(
     return -(after * log_prob.masked_fill(~mask, 0.0)).sum()
 
 
+def self_critical(
+    log_prob: Float[Tensor, " batch"],
+    rewards: Float[Tensor, " batch"],
+    greedy: Float[Tensor, " batch"],
+) -> Float[Tensor, ""]:
+    """-sum (r(w) - r(w')) log p(w), w drawn from the model, w' its own greedy output.
+
+    Its gradient is that of -E[r(w)], whatever is subtracted: what beats the model's own best guess
+    becomes likelier. Rennie et al., CVPR 2017, eq. 7 and 9.
+    """
+    return -((rewards - greedy).detach() * log_prob).sum()
+
+
 def moved(
     baseline: Tensor | None, rewards: Float[Tensor, "batch time"], mask: Bool[Tensor, "batch time"]
 ) -> Float[Tensor, ""]:

@@ -13,6 +13,7 @@ from regard.commands.recipes import find
 from regard.config import RecipeError, complete
 from regard.tasks.base import Task
 from regard.tasks.folder import DEFAULT, RECIPE, filled, read_recipe, task_of
+from regard.tasks.start import start_from
 from regard.train.checkpoint import write_text
 from regard.train.fit import fit
 from regard.train.view import View
@@ -52,6 +53,8 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
             shutil.rmtree(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
+    if task.train.start is not None and (fresh or not _begun(folder)):
+        view.say(start_from(task.train.start, learning))
     if wanted != given:
         view.say(f"fitted to the data: {_fitted(given, wanted)}")
     what, *oddities = learning.told()
@@ -102,9 +105,13 @@ def _check_deletable(folder: Path) -> None:
         )
 
 
+def _begun(folder: Path) -> bool:
+    return any((folder / "checkpoints").glob("step-*"))
+
+
 def _same_run(folder: Path, resolved: dict[str, Any]) -> None:
     """Refuse to go on with another recipe than the folder's own."""
-    if not (folder / RECIPE).exists() or not any((folder / "checkpoints").glob("step-*")):
+    if not (folder / RECIPE).exists() or not _begun(folder):
         return
     before = read_recipe(folder / RECIPE)
     different = [

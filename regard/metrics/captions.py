@@ -5,7 +5,7 @@ as percentages: where that code says 0.251, this says 25.1.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import log
 
 import numpy as np
@@ -140,16 +140,14 @@ class CiderD(_Mean):
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
     ) -> Sequence[Sequence[int | float]]:
         counted = [[ngrams(words(text), self.n) for text in each] for each in references]
-        frequency: Counter[Words] = Counter()
-        for each in counted:
-            frequency.update(set().union(*each))
-        rarity = _Rarity(frequency, len(references))
+        rarity = Rarity(counted)
         return [
-            (self._one(ngrams(words(output), self.n), each, rarity), 1.0)
+            (self.one(ngrams(words(output), self.n), each, rarity), 1.0)
             for output, each in zip(outputs, counted, strict=True)
         ]
 
-    def _one(self, output: NGrams, references: list[NGrams], rarity: "_Rarity") -> float:
+    def one(self, output: NGrams, references: list[NGrams], rarity: "Rarity") -> float:
+        """The score of one caption, as a number up to 10."""
         own = rarity.vector(output)
         total = 0.0
         for reference in references:
@@ -178,11 +176,17 @@ class _Vector:
         self.norms = [square**0.5 for square in squares]
 
 
-class _Rarity:
+class Rarity:
     """How much an n-gram tells: log(pictures / pictures whose references have it)."""
 
-    def __init__(self, frequency: Counter[Words], pictures: int) -> None:
-        self.frequency, self.pictures = frequency, pictures
+    def __init__(self, references: Iterable[Sequence[NGrams]]) -> None:
+        found: Counter[Words] = Counter()
+        self.pictures = 0
+        for each in references:
+            found.update(set().union(*each))
+            self.pictures += 1
+        # One that a single picture has counts as much as one that none has.
+        self.frequency = Counter({ngram: count for ngram, count in found.items() if count > 1})
 
     def vector(self, counts: NGrams) -> _Vector:
         """TF-IDF weights; the length is the number of pairs of words, as in the COCO code."""

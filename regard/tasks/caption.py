@@ -5,26 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from regard.config import Later
 from regard.data import Batches, Captions, Report, Tokenizer
-from regard.data.features import Features
-from regard.decoders.base import Decoded
-from regard.losses import Carried, Total, likelihood
-from regard.losses_sampled import doubly_stochastic, moved, reinforce, word_log_probs
+from regard.losses import Carried, Total
 from regard.model import Seq2Seq
 from regard.tasks import folder as model_folder
 from regard.tasks.base import Task
+from regard.tasks.caption_loss import CaptionBatch, CaptionLoss
 from regard.tasks.captioner import LONGEST, Captioner
+from regard.tasks.critic import Critic
 from regard.tasks.decode import Decode
 from regard.tasks.evaluate import check
-from regard.tasks.gallery import CaptionData, Eye, Gallery
+from regard.tasks.gallery import CaptionData, Eye, Gallery, usual
 from regard.tasks.text import evenly, text_batch
 from regard.train.checkpoint import write_text
 from regard.train.learning import Learning, Sample, Validation
@@ -38,7 +36,9 @@ class Caption(Task):
 
     `doubly` is the weight of soft attention's wish to look at every place about once; `sampled`
     and `entropy` are those of hard attention's REINFORCE term and of the entropy of its choices
-    (Xu et al., 2015, eq. 11 and 14). A caption has at most `longest` symbols.
+    (Xu et al., 2015, eq. 11 and 14). `critical` is the share of self-critical training on CIDEr-D
+    (Rennie et al., 2017) in the loss, of a model that has learned to speak already. A caption has
+    at most `longest` symbols.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Caption(Task):
         sampled: float = 1.0,
         entropy: float = 0.002,
         smoothing: float = 0.0,
+        critical: float | None = None,
         longest: int = LONGEST,
         samples: int = 3,
         about: str = "",
@@ -61,18 +62,22 @@ class Caption(Task):
     ) -> None:
         if not metrics:
             raise ValueError("metrics: wanted at least one, got none")
-        for name, weight in {"doubly": doubly, "sampled": sampled, "entropy": entropy}.items():
-            if weight < 0:
-                raise ValueError(f"{name}: wanted a weight of 0 or more, got {weight}")
-        if not 0 <= smoothing < 1:
-            raise ValueError(f"smoothing: wanted a share from 0 to below 1, got {smoothing}")
         if longest < 1:
             raise ValueError(f"longest: wanted 1 symbol or more, got {longest}")
+        if critical is not None and not 0 < critical <= 1:
+            raise ValueError(f"critical: wanted a share above 0 and up to 1, got {critical}")
+        if critical == 1 and train.start is None:
+            raise ValueError(
+                "critical: wanted a model to start from (train.start), or a share below 1: of what "
+                "is drawn by a model that cannot speak yet, nothing is worth learning"
+            )
         check(metrics)
         self.data, self.model, self.train, self.metrics = data, model, train, metrics
         self.decode, self.validate_with = decode or Decode(), validate_with or Decode(beam=1)
-        self.doubly, self.sampled, self.entropy = doubly, sampled, entropy
-        self.smoothing, self.longest, self.samples = smoothing, longest, samples
+        self.loss = CaptionLoss(
+            doubly=doubly, sampled=sampled, entropy=entropy, smoothing=smoothing
+        )
+        self.critical, self.longest, self.samples = critical, longest, samples
         self.about, self.result = about, result
 
     def prepare(self, *, progress: bool = True) -> CaptionLearning:
@@ -111,16 +116,6 @@ class Caption(Task):
         return self.captioner(model, eye, target, usual=usual, card=model_folder.read_card(folder))
 
 
-class CaptionBatch(NamedTuple):
-    """Maps or pixels, and captions shifted by one against the inputs."""
-
-    source: Float[Tensor, "batch ..."]
-    mask: Bool[Tensor, "batch field"]
-    inputs: Int[Tensor, "batch time"]
-    targets: Int[Tensor, "batch time"]
-    target_mask: Bool[Tensor, "batch time"]
-
-
 class CaptionLearning(Learning):
     """A recipe with its pictures ready and its model built."""
 
@@ -147,6 +142,8 @@ class CaptionLearning(Learning):
         self.owners = np.array([picture for picture, _ in kept], np.int64)
         self.rows = [row for _, row in kept]
         self.lengths = np.array([len(row) for row in self.rows], np.int64)
+        self.critic = None if task.critical is None else Critic(train.captions, target)
+        self.tokenizers = {model_folder.TARGET: target}
         fit = task.train
         torch.manual_seed(fit.seed)  # the first weights are a function of the recipe, too
         self.model = self.blank()
@@ -197,47 +194,29 @@ class CaptionLearning(Learning):
         text = text_batch([[]] * len(rows), rows)
         source = self.pictures.given(self.owners[indices])
         mask = torch.ones(len(rows), int(np.prod(self.eye.pictures.grid)), dtype=torch.bool)
-        return CaptionBatch(source, mask, text.inputs, text.targets, text.target_mask)
+        owners = torch.from_numpy(self.owners[indices])
+        return CaptionBatch(source, mask, text.inputs, text.targets, text.target_mask, owners)
 
     def count(self, indices: np.ndarray) -> int:
         return int(self.lengths[indices].sum()) + len(indices)
 
     def loss(self, model: nn.Module, batch: CaptionBatch, carried: Carried) -> Total:
         assert isinstance(model, Seq2Seq)
-        decoded: Decoded = model(batch.source, batch.mask, batch.inputs)
-        total = likelihood(
-            model.head,
-            decoded.outputs,
-            batch.targets,
-            batch.target_mask,
-            smoothing=self.task.smoothing,
+        task = self.task
+        if self.critic is None or task.critical is None:
+            return task.loss(model, batch, carried)
+        # Where nothing else is minimised, the likelihood is only told.
+        with torch.set_grad_enabled(task.critical < 1 and torch.is_grad_enabled()):
+            total = task.loss(model, batch, carried)
+        judged = self.critic.loss(
+            model,
+            batch.source,
+            batch.mask,
+            batch.pictures,
+            symbols=task.decode.symbols,
+            longest=task.longest,
         )
-        if decoded.log_prob is not None:
-            return self._sampled(model, batch, decoded, total, carried)
-        if decoded.weights is not None and self.task.doubly:
-            looked = doubly_stochastic(decoded.weights, batch.target_mask)
-            return total._replace(loss=total.loss + self.task.doubly * looked)
-        return total
-
-    def _sampled(
-        self,
-        model: Seq2Seq,
-        batch: CaptionBatch,
-        decoded: Decoded,
-        total: Total,
-        carried: Carried,
-    ) -> Total:
-        """The bound of Xu et al., 2015, eq. 10 to 13, for one sample of the locations."""
-        assert decoded.log_prob is not None
-        mask = batch.target_mask
-        rewards = word_log_probs(model.head, decoded.outputs, batch.targets, mask)
-        before = carried["baseline"][0] if "baseline" in carried else None
-        baseline = moved(before, rewards, mask)
-        judged = reinforce(decoded.log_prob, rewards, mask, baseline if before is None else before)
-        loss = total.loss + self.task.sampled * judged
-        if decoded.entropy is not None:
-            loss = loss - self.task.entropy * decoded.entropy.masked_fill(~mask, 0.0).sum()
-        return total._replace(loss=loss, carried={"baseline": baseline.detach()[None]})
+        return total._replace(loss=(1 - task.critical) * total.loss + task.critical * judged)
 
     def validate(self, model: nn.Module) -> Validation:
         task = self.task
@@ -271,11 +250,3 @@ class CaptionLearning(Learning):
             weights,
             {**card, "about": self.task.about, "data": self.facts, "asked": self.task.result},
         )
-
-
-def usual(features: Features | None, *, most: int = 500) -> list[list[float]] | None:
-    """Mean and spread of what the backbone makes of training's pictures, for each dimension."""
-    if features is None:
-        return None
-    maps = features[evenly(list(range(len(features))), most)].astype(np.float32).mean(1)
-    return [maps.mean(0).round(5).tolist(), maps.std(0).round(5).tolist()]

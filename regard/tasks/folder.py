@@ -67,15 +67,20 @@ def read_recipe(path: Path) -> dict[str, Any]:
     return recipe
 
 
-def read_weights(folder: Path, model: nn.Module) -> None:
-    """Fill a model with a folder's weights."""
+def weights_in(folder: Path) -> dict[str, Tensor]:
+    """A folder's weights by name."""
     try:
-        weights = load_file(folder / WEIGHTS)
+        return load_file(folder / WEIGHTS)
     except (SafetensorError, OSError) as error:
         raise ValueError(
             f"{folder / WEIGHTS}: not a whole file of weights ({error}); "
             "copy or train the model again"
         ) from error
+
+
+def read_weights(folder: Path, model: nn.Module) -> None:
+    """Fill a model with a folder's weights."""
+    weights = weights_in(folder)
     try:
         put_weights(model, weights)
     except ValueError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,12 +25,14 @@ from regard.data import (
     open_image,
 )
 from regard.data.features import HALF_MOST, Features, extract
+from regard.data.files import default_cache
 from regard.data.images import Picture
 from regard.data.sources import OnError, data_error
 from regard.encoders.image import Backbone, Halves
 from regard.encoders.lite import EfficientNetLite
 from regard.encoders.picture import Pictures
 from regard.metrics.ptb import words
+from regard.tasks.text import evenly
 
 
 class Eye:
@@ -149,8 +150,7 @@ class CaptionData:
         self.backbone = backbone or Later(EfficientNetLite, {}, "data.backbone")
         self.target, self.learns, self.held_out, self.plain = target, learns, held_out, plain
         self.most, self.max_tokens, self.on_error = most, max_tokens, on_error
-        default = Path(os.environ.get("REGARD_CACHE", "~/.cache/regard")).expanduser()
-        self.cache = cache or default
+        self.cache = cache or default_cache()
 
     def eye(self) -> Eye:
         """The backbone, ready to look."""
@@ -224,3 +224,11 @@ def gallery(
     whole = Gallery(paths, captions, features, eye)
     kept = np.flatnonzero(features.rows >= 0).tolist()
     return whole if len(kept) == len(paths) else whole.at(kept)
+
+
+def usual(features: Features | None, *, most: int = 500) -> list[list[float]] | None:
+    """Mean and spread of what the backbone makes of training's pictures, for each dimension."""
+    if features is None:
+        return None
+    maps = features[evenly(list(range(len(features))), most)].astype(np.float32).mean(1)
+    return [maps.mean(0).round(5).tolist(), maps.std(0).round(5).tolist()]

@@ -79,6 +79,7 @@ class TextLearning(Learning):
 
     def __init__(self, task: ModelText, symbols: Tokenizer, train: Stream, valid: Stream) -> None:
         self.task, self.symbols, self.text, self.valid = task, symbols, train, valid
+        self.tokenizers = {SYMBOLS: symbols}
         fit = task.train
         torch.manual_seed(fit.seed)
         self.model = self.blank()

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from torch import Tensor, nn
 
+from regard.data import Tokenizer
 from regard.losses import Carried, Total
 
 
@@ -44,6 +45,8 @@ class Learning(ABC):
     """What to try with the trained model in a folder."""
     model: nn.Module
     batches: Order
+    tokenizers: Mapping[str, Tokenizer]
+    """By the names of their files in a model's folder."""
     facts: dict[str, Any]
     """Of the data: sizes and fingerprints, for the preflight and the card."""
 

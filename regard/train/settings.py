@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 import torch
@@ -14,12 +15,13 @@ from regard.train.optim import InverseSqrt, Schedule
 class Fit:
     """How a model is trained: for how long, with what, and what is kept.
 
-    One of `epochs`, `updates` and `minutes` says how long. An update takes `accumulate` batches of
-    at most `tokens` symbols a side. `rates` multiply the learning rate of the parameters whose
-    names begin with a prefix; 0 leaves them as they are. Validation comes every `validate_every`
-    updates (none: at the end of each epoch); training stops early after `patience` validations
-    without a better one. The final weights are the mean of the `average` best (or last) validated
-    checkpoints, of their moving averages if `ema` gives a decay.
+    One of `epochs`, `updates` and `minutes` says how long. The first weights are random, or those
+    of the model in the folder `start`. An update takes `accumulate` batches of at most `tokens`
+    symbols a side. `rates` multiply the learning rate of the parameters whose names begin with a
+    prefix; 0 leaves them as they are. Validation comes every `validate_every` updates (none: at the
+    end of each epoch); training stops early after `patience` validations without a better one. The
+    final weights are the mean of the `average` best (or last) validated checkpoints, of their
+    moving averages if `ema` gives a decay.
     """
 
     def __init__(
@@ -28,6 +30,7 @@ class Fit:
         epochs: int | None = None,
         updates: int | None = None,
         minutes: float | None = None,
+        start: Path | None = None,
         tokens: int = 4096,
         sentences: int | None = None,
         accumulate: int = 1,
@@ -76,6 +79,7 @@ class Fit:
             if rate < 0:
                 raise ValueError(f"rates: wanted 0 or more for {prefix}, got {rate}")
         self.epochs, self.updates, self.minutes = epochs, updates, minutes
+        self.start = start
         self.tokens, self.sentences, self.accumulate = tokens, sentences, accumulate
         self.optimizer = optimizer or Later(torch.optim.AdamW, {"lr": 1e-3}, "train.optimizer")
         self.rates = rates

@@ -304,6 +304,9 @@ FINETUNED: dict[str, Any] = {
 }  # fmt: skip
 
 
+CRITICAL: dict[str, Any] = {"critical": 1.0, "longest": 4, "train__tokens": 60}
+
+
 def test_finetuned_from_a_stage_on(photos: Path, say: Say) -> None:
     """The maps of the stages before are kept, the rest learns, slower, and is in the folder."""
     folder = trained(photos, "finetuned", **FINETUNED, train__updates=2)
@@ -343,7 +346,7 @@ def test_what_finetuning_wants(photos: Path, say: Say) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [{"model": {**SOFT, "choice": "hard"}}, FINETUNED, {"critical": 0.5, "longest": 4}],
+    [{"model": {**SOFT, "choice": "hard"}}, FINETUNED, {**CRITICAL, "critical": 0.5}],
     ids=["hard", "finetuned", "critical"],
 )
 def test_killed_and_resumed(
@@ -354,10 +357,10 @@ def test_killed_and_resumed(
     Hard attention has its baseline to remember, fine-tuning its rates, a critic what was drawn.
     """
     changes = {
-        **kind,
         "train__updates": 5,
         "train__checkpoint_every": 1,
         "train__tokens": 150,
+        **kind,
     }
     whole = trained(photos, tmp_path.name + "-whole", **changes)
     usual, calls = CaptionLearning.loss, [0]
@@ -400,7 +403,7 @@ def test_bad_pictures_in_training(photos: Path, say: Say, tmp_path: Path) -> Non
 def test_self_critical_from_a_trained_model(model: Path, photos: Path, say: Say) -> None:
     """It starts where the other ended, learns from rewards alone, and needs the other no more."""
     other = shutil.copytree(model, photos / "other")
-    changes = {"train__start": str(other), "critical": 1.0, "longest": 8, "train__updates": 3}
+    changes = {**CRITICAL, "train__start": str(other), "train__updates": 3}
     path = photos / "critical.yaml"
     path.write_text(yaml.safe_dump(recipe_of(photos, **changes, train__checkpoint_every=1)))
     optimizer = "train.optimizer={is: torch.optim.AdamW, lr: 0.001}"

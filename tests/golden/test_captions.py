@@ -9,7 +9,7 @@ from regard import attention
 from regard.blocks import Embedding
 from regard.decoders import Gated, PictureFirst
 from regard.encoders import PictureEncoder, Pictures
-from regard.losses_sampled import doubly_stochastic, moved, reinforce
+from regard.losses_sampled import doubly_stochastic, moved, reinforce, self_critical
 from regard.recurrent import LSTM
 
 from . import paper
@@ -85,6 +85,18 @@ def test_reinforce() -> None:
             wanted -= left * log_prob[b, t]
     numbers_of = [torch.from_numpy(x) for x in (log_prob, rewards, mask)]
     assert_is(reinforce(*numbers_of, torch.tensor(-0.5)), wanted)
+
+
+def test_self_critical() -> None:
+    """-(r(w) - r(w')) log p(w), and no gradient but that of log p (Rennie et al., eq. 7 and 9)."""
+    log_prob, rewards, greedy = -np.abs(numbers(3)), numbers(3, seed=1), numbers(3, seed=2)
+    wanted = -sum((rewards[b] - greedy[b]) * log_prob[b] for b in range(3))
+    tensors = [torch.from_numpy(x).requires_grad_() for x in (log_prob, rewards, greedy)]
+    loss = self_critical(*tensors)
+    assert_is(loss.detach(), wanted)
+    loss.backward()
+    assert_is(tensors[0].grad, greedy - rewards)
+    assert tensors[1].grad is tensors[2].grad is None
 
 
 def test_baseline() -> None:

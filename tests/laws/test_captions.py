@@ -46,9 +46,9 @@ LOOKING = [name for name in SYSTEMS if "show" not in name]
 """Systems with attention."""
 
 
-def build(name: str, pictures: Pictures = PICTURES) -> Seq2Seq:
+def build(name: str, pictures: Pictures = PICTURES, *, vocab: int = VOCAB) -> Seq2Seq:
     builder, own = SYSTEMS[name]
-    return randomised(builder(pictures, VOCAB, **{"dropout": 0.0, **own}), name, 0)
+    return randomised(builder(pictures, vocab, **{"dropout": 0.0, **own}), name, 0)
 
 
 def shown(count: int, *, seed: int = 0) -> tuple[Tensor, Tensor]:
