@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 SHORT = 64
 """Symbols up to which inputs count as of one length; above, each doubling is a kind of its own."""
+LONG = 3
+"""Doublings from which on beginnings of answers come without attention: it grows with both."""
+WEIGHTS = 300_000
+"""Numbers up to which a trace has the weights of all heads; beyond, only their alignment."""
 
 
 class Kind(NamedTuple):
@@ -72,7 +76,8 @@ class Group:
             job = self.jobs[place]
             if job.ready:
                 job.ready = False
-                yield News(job, self.going.partial(place, look=self.kind.how.trace))
+                look = self.kind.how.trace and self.kind.length < LONG
+                yield News(job, self.going.partial(place, look=look))
 
     def fail(self) -> Iterator[News]:
         """Tell all who still wait that the work broke."""
@@ -83,4 +88,8 @@ class Group:
 
     def _found(self, place: int) -> Found:
         output = self.going.output(place)
-        return Found(output, self.going.trace(place).as_dict() if self.kind.how.trace else None)
+        if not self.kind.how.trace:
+            return Found(output, None)
+        trace = self.going.trace(place)
+        small = trace.weights is None or trace.weights.size <= WEIGHTS
+        return Found(output, trace.as_dict(heads=small))

@@ -72,7 +72,7 @@ class House:
     @contextmanager
     def entering(self) -> Iterator[None]:
         """While a request is read: it counts as waiting already, so that bodies are bounded too."""
-        if self.closing:
+        if self.closing or not self.worker.works:
             raise busy("this server is about to end", 1)
         if self.worker.waiting + self._coming >= self.limits.queue:
             raise busy(f"{self.limits.queue} requests are waiting already", self.later)

@@ -62,7 +62,7 @@ class Backwards:
         return one
 
     def trace(self, place: int) -> Any:
-        return SimpleNamespace(as_dict=lambda: {"text": self.said[place]})
+        return SimpleNamespace(weights=None, as_dict=lambda heads: {"text": self.said[place]})
 
 
 class Letters(Offered):
