@@ -21,7 +21,7 @@ from regard.tasks.caption_loss import CaptionBatch, CaptionLoss
 from regard.tasks.captioner import LONGEST, Captioner
 from regard.tasks.critic import Critic
 from regard.tasks.decode import Decode
-from regard.tasks.evaluate import check
+from regard.tasks.evaluate import check, missing
 from regard.tasks.gallery import CaptionData, Eye, Gallery, usual
 from regard.tasks.text import evenly, text_batch
 from regard.train.checkpoint import write_text
@@ -60,8 +60,6 @@ class Caption(Task):
         about: str = "",
         result: dict[str, Any] | None = None,
     ) -> None:
-        if not metrics:
-            raise ValueError("metrics: wanted at least one, got none")
         if longest < 1:
             raise ValueError(f"longest: wanted 1 symbol or more, got {longest}")
         if critical is not None and not 0 < critical <= 1:
@@ -81,6 +79,7 @@ class Caption(Task):
         self.about, self.result = about, result
 
     def prepare(self, *, progress: bool = True) -> CaptionLearning:
+        missing(self.metrics)
         torch.manual_seed(self.train.seed)  # of a backbone that learns from nothing
         eye, reports = self.data.eye(), {"train": Report(), "valid": Report()}
         train = self.data.gallery("train", eye, reports["train"], progress=progress)
@@ -184,7 +183,7 @@ class CaptionLearning(Learning):
             for reason, row in self.facts[part]["skipped"].items():
                 examples = ", ".join(row["examples"])
                 lines.append(f"{row['count']:,} of {part} left out: {reason} ({examples})")
-        return lines
+        return lines + missing(self.task.metrics)
 
     def blank(self) -> Seq2Seq:
         return self.task.model.build(self.eye.pictures, self.target.size)

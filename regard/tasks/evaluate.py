@@ -172,7 +172,9 @@ def missing(metrics: Sequence[str]) -> list[str]:
 
 
 def check(metrics: Sequence[str]) -> None:
-    """Refuse names that no metric has."""
+    """Refuse an empty list, and names that no metric has."""
+    if not metrics:
+        raise ValueError("metrics: wanted at least one, got none")
     for name in metrics:
         if name != Perplexity.name:
             named(name)

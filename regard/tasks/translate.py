@@ -50,8 +50,6 @@ class Translate(Task):
         about: str = "",
         result: dict[str, Any] | None = None,
     ) -> None:
-        if not metrics:
-            raise ValueError("metrics: wanted at least one, got none")
         if not 0 <= smoothing < 1:
             raise ValueError(f"smoothing: wanted a share from 0 to below 1, got {smoothing}")
         if not 0 < positions <= 1:
