@@ -28,7 +28,8 @@ def script() -> str:
     A file opened from the disk may not import another. Every module becomes a function that gives
     back what it exports, in an order in which each finds what it imports.
     """
-    return f'"use strict";\n{_joined("view", [])}const regard = module_view;\n'
+    modules = _joined("view", [])
+    return f'var regard = (() => {{\n"use strict";\n{modules}return module_view;\n}})();\n'
 
 
 @cache

@@ -42,7 +42,8 @@ export function grow(search) {
   });
   const best = search.best.map((index) => nodes[index]);
   const greedy = greedyPath(columns[0] ?? []);
-  const parts = greedy.findIndex((node, step) => node !== best[step]);
+  // An answer that the search did not find by itself has no path in it.
+  const parts = best.length ? greedy.findIndex((node, step) => node !== best[step]) : -1;
   return { nodes, columns, best, greedy, parts: parts < 0 ? null : parts };
 }
 

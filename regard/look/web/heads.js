@@ -6,8 +6,8 @@ import { ceiling, paint, ramp, themed } from "./theme.js";
 import { diagonality, entropy } from "./trace.js";
 
 /**
- * Small multiples of all layers and heads; a frame marks the sharpest and the one that follows the
- * order best. Click one to enlarge it.
+ * Small multiples of all layers and heads; a frame marks the sharpest and, in texts, the one that
+ * follows the order best. Click one to enlarge it. A picture's heads are the mean of all words.
  * @param {HTMLElement} el
  * @param {import("./trace.js").Trace} trace
  * @param {{draw?: (el: HTMLElement, trace: any, opts: any) => void}} [opts] how one is enlarged
@@ -16,21 +16,27 @@ export function heads(el, trace, opts = {}) {
   const view = root(el, "heads");
   const { weights } = trace;
   const all = weights.flatMap((layer, l) => layer.map((rows, k) => measured(rows, l, k)));
-  const sharpest = all.reduce((a, b) => (b.entropy < a.entropy ? b : a));
-  const straightest = all.reduce((a, b) => (b.diagonality > a.diagonality ? b : a));
-  const top = ceiling(all.flatMap(({ rows }) => rows));
+  const { kind, source } = trace;
+  const best = (measure) => all.reduce((a, b) => (measure(b) > measure(a) ? b : a));
+  const sharpest = best((head) => -head.entropy);
+  const straightest = kind === "text" ? best((head) => head.diagonality) : null;
+  const maps = all.map(({ rows }) => (kind === "picture" ? field(rows, source.grid) : rows));
+  const top = ceiling(maps.flat());
   const large = h("div", { class: "rv-large" });
-  const buttons = all.map((head) => panel(head, head === sharpest, head === straightest));
+  const buttons = all.map((head, i) => panel(head, maps[i], head === sharpest, head === straightest));
   const columns = weights[0].length;
   view.append(
     h(
       "p",
       { class: "rv-note" },
-      `${weights.length} × ${columns} heads. Sharpest (lowest entropy): layer ${sharpest.layer + 1}, `,
-      `head ${sharpest.head + 1}. Closest to the order of the input: layer ${straightest.layer + 1}, `,
-      `head ${straightest.head + 1}. `, scale(top),
+      `${weights.length} × ${columns} heads. Sharpest (lowest entropy): ${named(sharpest)}. `,
+      straightest && `Closest to the order of the input: ${named(straightest)}. `, scale(top),
     ),
-    h("div", { class: "rv-scroll" }, h("div", { class: "rv-grid", style: { "--columns": String(columns) } }, buttons)),
+    h(
+      "div",
+      { class: "rv-scroll" },
+      h("div", { class: "rv-grid", style: { "--columns": String(columns) } }, buttons),
+    ),
     large,
   );
   roving(buttons, (index, key) => {
@@ -51,7 +57,7 @@ export function heads(el, trace, opts = {}) {
   buttons.forEach((button, index) => button.addEventListener("click", () => open(index)));
   themed(view, () => {
     const colours = ramp(view);
-    all.forEach(({ rows }, index) => paint(buttons[index].querySelector("canvas"), rows, top, colours));
+    maps.forEach((map, i) => paint(buttons[i].querySelector("canvas"), map, top, colours));
   });
   open(all.indexOf(sharpest));
 }
@@ -60,7 +66,18 @@ function measured(rows, layer, head) {
   return { rows, layer, head, entropy: entropy(rows), diagonality: diagonality(rows) };
 }
 
-function panel({ layer, head, rows, entropy: spread, diagonality: straight }, sharpest, straightest) {
+function named({ layer, head }) {
+  return `layer ${layer + 1}, head ${head + 1}`;
+}
+
+/** The mean of all words' weights, laid out on the grid. */
+function field(rows, [lines, columns]) {
+  const mean = rows[0].map((_, j) => rows.reduce((sum, row) => sum + row[j], 0) / rows.length);
+  return Array.from({ length: lines }, (_, i) => mean.slice(i * columns, (i + 1) * columns));
+}
+
+function panel(measures, map, sharpest, straightest) {
+  const { layer, head, entropy: spread, diagonality: straight } = measures;
   const marks = [sharpest && "sharpest", straightest && "follows the order"].filter(Boolean);
   const facts = `entropy ${number(spread)}, order ${number(straight)}`;
   return h(
@@ -69,10 +86,10 @@ function panel({ layer, head, rows, entropy: spread, diagonality: straight }, sh
       type: "button",
       class: sharpest ? "rv-head rv-best" : straightest ? "rv-head rv-straight" : "rv-head",
       "aria-pressed": "false",
-      "aria-label": [`layer ${layer + 1}, head ${head + 1}`, ...marks, facts].join(", "),
+      "aria-label": [named(measures), ...marks, facts].join(", "),
       title: facts,
     },
-    h("canvas", { style: { "aspect-ratio": `${rows[0].length} / ${rows.length}` } }),
+    h("canvas", { style: { "aspect-ratio": `${map[0].length} / ${map.length}` } }),
     h("small", null, `${layer + 1}.${head + 1}`, marks.length ? ` ${marks.join(", ")}` : ""),
   );
 }

@@ -101,11 +101,11 @@ function tableOf(rows, columns, weights, top, name) {
   );
 }
 
+const WIDE = /[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/;
+
 /** About how many letters' width a label takes: a Chinese sign is as wide as two letters. */
 function columnWidth(text) {
-  let ems = 0;
-  for (const sign of text) ems += /[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]/.test(sign) ? 1.8 : 1;
-  return ems;
+  return [...text].reduce((sum, sign) => sum + (WIDE.test(sign) ? 1.8 : 1), 0);
 }
 
 function listen(table, rows, columns, weights, said) {

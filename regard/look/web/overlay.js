@@ -8,6 +8,8 @@ const DARKEST = 0.15;
 /** How many points each field of the grid becomes in either direction. */
 const FINER = 8;
 const PAUSE = 900;
+/** The picture that was drawn last: while a caption comes about, it is drawn again and again. */
+let last = new Image();
 
 /**
  * One large picture and a strip of all words; plays as an animation.
@@ -25,7 +27,8 @@ export function overlay(el, trace, imageUrl, opts = {}) {
   const thumbs = words.map((group, t) => thumb(group, described(rows[t], trace.source.grid)));
   const film = { at: opts.latest ? words.length - 1 : -1, timer: 0 };
   const play = h("button", { type: "button", class: "rv-play", onclick: () => toggle() }, "Play");
-  const image = new Image();
+  if (last.src !== imageUrl || !last.naturalWidth) last = new Image();
+  const image = last;
   const pieces = words.map((group) => h("span", null, word(group.label), " "));
   caption.append(...pieces);
 
@@ -53,7 +56,7 @@ export function overlay(el, trace, imageUrl, opts = {}) {
     choose(0);
     film.timer = setInterval(next, PAUSE);
   }
-  image.addEventListener("load", () => {
+  function begin() {
     size(large, image, 960);
     thumbs.forEach((button, t) => {
       const canvas = button.querySelector("canvas");
@@ -61,7 +64,7 @@ export function overlay(el, trace, imageUrl, opts = {}) {
       shade(canvas, image, rows[t], trace.source);
     });
     choose(film.at);
-  });
+  }
   thumbs.forEach((button, t) => {
     button.addEventListener("click", () => (stop(), choose(film.at === t ? -1 : t)));
     button.addEventListener("focus", () => button.matches(":focus-visible") && (stop(), choose(t)));
@@ -69,16 +72,25 @@ export function overlay(el, trace, imageUrl, opts = {}) {
   roving(thumbs, alongLine(thumbs.length));
   view.append(
     h("figure", null, large, caption),
-    h("div", { class: "rv-side" }, words.length > 1 && !opts.latest && play, h("div", { class: "rv-strip", role: "group", "aria-label": "words" }, thumbs)),
+    h(
+      "div",
+      { class: "rv-side" },
+      words.length > 1 && !opts.latest && play,
+      h("div", { class: "rv-strip", role: "group", "aria-label": "words" }, thumbs),
+    ),
   );
+  if (image.src) return begin();
   choose(film.at);
+  image.addEventListener("load", begin);
   image.src = imageUrl;
+  return undefined;
 }
 
 function thumb(group, description) {
+  const label = `${group.label}, ${description}`;
   return h(
     "button",
-    { type: "button", class: "rv-thumb", "aria-pressed": "false", "aria-label": `${group.label}, ${description}` },
+    { type: "button", class: "rv-thumb", "aria-pressed": "false", "aria-label": label },
     h("canvas", null), word(group.label),
   );
 }

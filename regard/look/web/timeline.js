@@ -35,7 +35,8 @@ export function timeline(el, trace) {
   roving(strips, alongLine(strips.length));
   strips.forEach((strip, t) => {
     const canvas = strip.lastElementChild;
-    strip.addEventListener("focus", () => said.replaceChildren(word(words[t].label), `: ${described(rows[t], seconds)}`));
+    const told = `: ${described(rows[t], seconds)}`;
+    strip.addEventListener("focus", () => said.replaceChildren(word(words[t].label), told));
     canvas.addEventListener("pointermove", (event) => {
       const { left, width } = canvas.getBoundingClientRect();
       const place = Math.min(Math.max((event.clientX - left) / width, 0), 0.9999);
@@ -57,9 +58,11 @@ function described(row, seconds) {
   return `most at ${time(peak + 0.5)} s (${number(row[peak])}), on average at ${time(mean)} s`;
 }
 
-/** Round numbers of seconds, about eight of them; marks stand where they are told. */
+const STEPS = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 3600];
+
+/** Round numbers of seconds, about eight of them; marks are spread evenly. */
 function axis(seconds, marks) {
-  const step = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600].find((x) => seconds / x <= 8) ?? 3600;
+  const step = STEPS.find((each) => seconds / each <= 8) ?? seconds;
   const ticks = [];
   for (let i = 0; i * step <= seconds + 1e-9; i++) {
     const place = `${(100 * i * step) / seconds}%`;
@@ -68,5 +71,9 @@ function axis(seconds, marks) {
   const labels = marks.map((mark, i) =>
     h("span", { class: "rv-mark", style: { left: `${(100 * (i + 0.5)) / marks.length}%` } }, word(mark)),
   );
-  return h("div", { class: "rv-axis", "aria-hidden": "true" }, h("div", null, ticks, labels), h("small", null, "seconds"));
+  return h(
+    "div",
+    { class: "rv-axis", "aria-hidden": "true" },
+    h("div", null, ticks, labels), h("small", null, "seconds"),
+  );
 }

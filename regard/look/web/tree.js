@@ -4,6 +4,7 @@ import { h, number, root, roving, svg, toggle, word } from "./dom.js";
 import { grow, lineage } from "./grow.js";
 import { label } from "./trace.js";
 
+const LEAVES = "; here greedy search leaves the answer";
 // Pixels: a column and a row of nodes, a node's width, the line with the steps, and the gap between
 // what was kept and what was pruned.
 const COLUMN = 148, ROW = 30, NODE = 112, TOP = 28, GAP = 26;
@@ -36,10 +37,11 @@ export function tree(el, trace, opts = {}) {
   field.style.setProperty("width", `${grown.columns.length * COLUMN}px`);
   field.style.setProperty("--all", `${TOP + lines * ROW + GAP + 8}px`);
   field.style.setProperty("--kept", `${TOP + width * ROW + 6}px`);
+  const border = `${TOP + width * ROW + GAP / 2 - 4}px`;
   const faintFirst = [...grown.nodes].sort((a, b) => strength(a, marks) - strength(b, marks));
   field.append(
     svg("svg", { "aria-hidden": "true" }, faintFirst.map((node) => edges.get(node))),
-    h("div", { class: "rv-line-of-life", style: { top: `${TOP + width * ROW + GAP / 2 - 4}px` } }, h("span", null, "pruned")),
+    h("div", { class: "rv-line-of-life", style: { top: border } }, h("span", null, "pruned")),
     ...grown.columns.map((_, step) =>
       h("span", { class: "rv-step", style: { left: `${step * COLUMN}px` } }, String(step + 1)),
     ),
@@ -79,7 +81,7 @@ function nodeButton(node, marks) {
       type: "button",
       class: `rv-node ${kind(node, marks)}`,
       style: { left: `${left(node)}px`, top: `${height(node) - ROW / 2 + 2}px` },
-      "aria-label": `step ${node.step + 1}: ${described(node, name)}${leaves ? "; here greedy search leaves the answer" : ""}`,
+      "aria-label": `step ${node.step + 1}: ${described(node, name)}${leaves ? LEAVES : ""}`,
     },
     word(name), h("small", null, number(small)), leaves && h("em", null, "greedy"),
   );
@@ -107,7 +109,8 @@ function text(path) {
 /** What happened, in words. */
 function summary({ nodes, best, greedy, parts, columns }, width) {
   const kept = nodes.filter((node) => node.kept).length;
-  const begin = `A beam of ${width} looked at ${nodes.length} forks in ${columns.length} steps and kept ${kept}.`;
+  const steps = `${nodes.length} forks in ${columns.length} steps`;
+  const begin = `A beam of ${width} looked at ${steps} and kept ${kept}.`;
   const answer = best.at(-1);
   if (!answer) return begin;
   const score = answer.ended ? ` The answer ends with score ${number(answer.score)}.` : "";
@@ -117,7 +120,9 @@ function summary({ nodes, best, greedy, parts, columns }, width) {
     ? `ends with score ${number(last.score)}`
     : last.kept ? `drops out of the beam after step ${last.step + 1}` : `is pruned at step ${last.step + 1}`;
   const said = (node) => `“${node.ended ? "end" : label([node.token])}” (${number(node.logProb)})`;
-  return `${begin}${score} Greedy search leaves the answer at step ${parts + 1}: it says ${said(other)}, the answer ${own ? said(own) : "had ended"}. Its way ${fate}.`;
+  const answers = own ? said(own) : "had ended";
+  const leaves = `Greedy search leaves the answer at step ${parts + 1}`;
+  return `${begin}${score} ${leaves}: it says ${said(other)}, the answer ${answers}. Its way ${fate}.`;
 }
 
 function legend() {
@@ -125,8 +130,10 @@ function legend() {
   return h(
     "p",
     { class: "rv-note rv-legend" },
-    item("rv-answer", "the answer"), item("rv-greedy", "greedy, where it leaves the answer"),
-    item("rv-kept", "kept, with log probability so far"), item("rv-pruned", "pruned, with how much it lacked"),
+    item("rv-answer", "the answer"),
+    item("rv-greedy", "greedy, where it leaves the answer"),
+    item("rv-kept", "kept, with log probability so far"),
+    item("rv-pruned", "pruned, with how much it lacked"),
     item("rv-ended", "ended, with score"),
   );
 }

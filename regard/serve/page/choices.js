@@ -30,9 +30,14 @@ export function openChoices(button, { piece, tokens, choices }, then) {
     );
   }
   const input = h("input", { type: "text", dir: "auto", autocomplete: "off", spellcheck: "false" });
+  function submitted(event) {
+    event.preventDefault();
+    const typed = input.value.trim();
+    if (typed) does(() => then.typed(typed))();
+  }
   const form = h(
     "form",
-    { onsubmit: (event) => (event.preventDefault(), input.value.trim() && does(() => then.typed(input.value.trim()))()) },
+    { onsubmit: submitted },
     h("label", null, "Something else", input), h("button", { type: "submit" }, "Use"),
   );
   const box = h(

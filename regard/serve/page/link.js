@@ -16,7 +16,7 @@ const SETTINGS = ["beam", "nbest", "temperature", "seed"];
 /** @param {Shown} shown */
 export function written(shown) {
   const fields = new URLSearchParams();
-  const add = (name, value) => value !== undefined && value !== null && value !== "" && fields.set(name, value);
+  const add = (name, value) => (value ?? "") !== "" && fields.set(name, value);
   add("model", shown.model);
   add("with", shown.other);
   add("text", shown.text);

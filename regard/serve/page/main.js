@@ -60,7 +60,8 @@ function fillModels(first, second) {
   const options = (list) => list.map((model) => h("option", { value: model.name }, model.name));
   at("model").replaceChildren(...options(page.served));
   at("model").value = first.name;
-  const like = page.served.filter((model) => model !== first && model.input === first.input && model.output === first.output);
+  const alike = (model) => model.input === first.input && model.output === first.output;
+  const like = page.served.filter((model) => model !== first && alike(model));
   at("other").replaceChildren(h("option", { value: "" }, "nothing"), ...options(like));
   at("other").value = like.includes(second) ? second.name : "";
   at("beside").hidden = !like.length;
@@ -170,7 +171,8 @@ function say(text, act) {
 }
 
 function failed(fault, again = ask) {
-  if (fault.code !== "token") return say(fault.message, fault.code === "gone" || fault.code === "busy" ? again : null);
+  const passing = fault.code === "gone" || fault.code === "busy";
+  if (fault.code !== "token") return say(fault.message, passing ? again : null);
   const door = at("door");
   if (door.open) return undefined;
   door.showModal();
@@ -200,7 +202,7 @@ async function takePhoto(file) {
   at("preview").src = page.image.url;
   at("preview").hidden = false;
   fresh();
-  if (page.image.smaller) say("The photo was made smaller before it was sent: this server takes no larger one.");
+  if (page.image.smaller) say("The photo was too large for this server: a smaller copy was sent.");
   return undefined;
 }
 

@@ -161,8 +161,9 @@ export class Panel {
       },
       word(piece.label),
     );
-    for (const event of ["pointerenter", "focus"]) button.addEventListener(event, () => this.shown?.light(piece.first));
-    for (const event of ["pointerleave", "blur"]) button.addEventListener(event, () => this.shown?.light(null));
+    const light = (token) => () => this.shown?.light(token);
+    for (const event of ["pointerenter", "focus"]) button.addEventListener(event, light(piece.first));
+    for (const event of ["pointerleave", "blur"]) button.addEventListener(event, light(null));
     return button;
   }
 
@@ -190,7 +191,8 @@ export class Panel {
 
   note(best, unknown, seconds) {
     const answers = this.model.output === "answer";
-    const parts = [answers && `score ${number(best.score)}`, `${Math.round(1000 * seconds)} ms`].filter(Boolean);
+    const parts = answers ? [`score ${number(best.score)}`] : [];
+    parts.push(`${Math.round(1000 * seconds)} ms`);
     if (!best.complete) parts.push("cut off at the length limit");
     if (unknown.length) parts.push(`no symbol for ${unknown.join(" ")}`);
     const undo = (text, act) => h("button", { type: "button", onclick: () => (act(), this.again()) }, text);
@@ -209,7 +211,8 @@ export class Panel {
   nbest(answers) {
     this.others.replaceChildren();
     if (answers.length < 2) return;
-    const item = (answer) => h("li", null, h("span", { dir: "auto" }, answer.text), h("small", null, number(answer.score)));
+    const item = ({ text, score }) =>
+      h("li", null, h("span", { dir: "auto" }, text), h("small", null, number(score)));
     this.others.append(h("h3", null, "Also considered"), h("ol", { start: "2" }, answers.slice(1).map(item)));
   }
 

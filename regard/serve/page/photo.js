@@ -3,6 +3,8 @@
 import { Fault } from "./api.js";
 
 const SIDE = 1600;
+const UNREADABLE =
+  "This file is no picture that your browser can open. JPEG, PNG and WebP always work.";
 
 /**
  * Hear of every photo.
@@ -33,7 +35,7 @@ export async function readied(file, limits) {
   try {
     bitmap = await createImageBitmap(file);
   } catch {
-    throw new Fault("picture", "This file is no picture that your browser can open. JPEG, PNG and WebP always work.");
+    throw new Fault("picture", UNREADABLE);
   }
   const { width, height } = bitmap;
   // A form has a few hundred bytes around the picture.
