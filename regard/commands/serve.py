@@ -45,7 +45,7 @@ def serve(
     from regard.serve.served import load
     from regard.serve.server import address, listen, made
 
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
+    _log()
     limits = Limits(
         seconds=seconds,
         queue=queue,
@@ -72,6 +72,12 @@ def _say(house: House, where: str, asks: bool) -> None:
     print(f"listening on {where}: open it in a browser, or see {where}/docs", flush=True)
     if not asks and not ip_address(urlsplit(where).hostname or "").is_loopback:
         print("whoever reaches this address may use it; --token lets only some in", flush=True)
+
+
+def _log() -> None:
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
+    for parser in ("python_multipart", "PIL"):  # what they say of strange bytes, the sender is told
+        logging.getLogger(parser).setLevel(logging.CRITICAL)
 
 
 def _secret(token: str) -> str | None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,6 +24,7 @@ from regard.serve.house import House
 from regard.serve.server import address, listen, made
 from serve.fake import house
 
+ROOT = Path(__file__).parents[2]
 JSON = {"Content-Type": "application/json"}
 
 
@@ -113,6 +118,17 @@ def place() -> Iterator[Place]:
     """A server of fakes with the usual bounds."""
     with served(house()) as where:
         yield where
+
+
+@pytest.fixture
+def process(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
+    """A server of fakes in a process of its own; its first line says where."""
+    command = [sys.executable, "-m", "serve.fake", str(getattr(request, "param", 0.01))]
+    env = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT}"}
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
+    yield started
+    started.kill()
+    started.wait()
 
 
 def wait(until: Callable[[], object], seconds: float = 20.0) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from collections.abc import Collection, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -83,7 +84,7 @@ class Letters(Offered):
         )
         super().__init__(facts, limits)
         self.pace = pace
-        self.steps: list[list[str]] = []
+        self.steps: deque[list[str]] = deque(maxlen=10_000)
         """The texts that went on at each step."""
 
     def size(self, given: Any) -> int:
@@ -104,7 +105,8 @@ def house(*, pace: float = 0.0, **bounds: Any) -> House:
 
 
 if __name__ == "__main__":
-    own = house(pace=float(sys.argv[1]), seconds=10.0)
+    # Small pictures: a large one would leave its mark on the memory without having leaked.
+    own = house(pace=float(sys.argv[1]), seconds=10.0, pixels=100_000)
     with listen("127.0.0.1", 0) as opened:
         server = made(build(own), own, begun=lambda: print(address(opened), flush=True))
         server.run(sockets=[opened])

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 
 from benchmarks.load import Load, closed
 from serve.conftest import Place, wait
 from serve.fake import house
-
-ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def process() -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "serve.fake", "0.01"]
-    env = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT}"}
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
-    yield started
-    started.kill()
-    started.wait()
 
 
 def test_none_is_lost(process: subprocess.Popen[str]) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import yaml
 from toy import recipe
@@ -26,6 +27,7 @@ from regard.serve.limits import Limits
 from regard.serve.served import load
 from regard.tasks.decode import Decode, Sampling
 from serve.conftest import Place, Reply, served, together
+from serve.fuzz import ANSWERS, bombard
 
 WORDS = ["".join(random.Random(n).choices("abcdef", k=2 + n % 5)) for n in range(24)]
 
@@ -83,7 +85,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path
 
 @pytest.fixture(scope="module")
 def where(folders: dict[str, Path]) -> Iterator[Place]:
-    limits = Limits(seconds=60.0)
+    limits = Limits(seconds=60.0, pixels=1_000_000)
     models = load([str(folders[name]) for name in ("reads", "sees", "writes")], limits)
     with served(House(models, limits=limits)) as place:
         yield place
@@ -207,6 +209,16 @@ def test_facts(where: Place) -> None:
     assert "exact" in reads["scores"]
     assert (sees["input"], sees["output"]) == ("picture", "answer")
     assert (writes["output"], writes["attention"]) == ("continuation", False)
+
+
+@pytest.mark.slow
+def test_ten_thousand_leave_nothing_behind(where: Place) -> None:
+    own = psutil.Process()
+    names = {"reads": "reads", "sees": "sees"}
+    bombard(where, 2_000, seed=1, **names)
+    before = own.memory_info().rss
+    assert set(bombard(where, 10_000, seed=2, **names)) <= ANSWERS
+    assert own.memory_info().rss < 1.05 * before
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:

@@ -6,7 +6,7 @@ import json
 import logging
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -23,7 +23,7 @@ def slow() -> Iterator[Place]:
         yield where
 
 
-def steps(where: Place) -> list[list[str]]:
+def steps(where: Place) -> Sequence[list[str]]:
     letters: Any = where.house.models["letters"]
     return letters.steps
 
