@@ -151,7 +151,7 @@ def extract(
     backbone: Backbone,
     *,
     cache: Path,
-    batch: int = 32,
+    batch: int = 8,
     on_error: OnError = "stop",
     report: Report | None = None,
     progress: bool = True,
@@ -176,7 +176,6 @@ def extract(
     return Features(store, store.rows(digests))
 
 
-@torch.inference_mode()
 def _fill(
     store: Store,
     missing: dict[bytes, Path],
@@ -188,48 +187,61 @@ def _fill(
 ) -> None:
     wanted = [(digest, path) for digest, path in missing.items() if digest not in store]
     backbone.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    device = next((p.device for p in backbone.parameters()), torch.device("cpu"))
     with counting("looking at pictures", "images", shown=progress, total=len(wanted)) as advance:
-        for group in _prepared(wanted, backbone, batch):
-            kept: list[tuple[bytes, NDArray[np.float32]]] = []
-            for digest, pixels in group:
-                if isinstance(pixels, DataError):
-                    if on_error == "stop":
-                        raise pixels
-                    failed[digest] = pixels
-                else:
-                    kept.append((digest, pixels))
-            if kept:
-                together = torch.from_numpy(np.stack([pixels for _, pixels in kept])).to(device)
-                maps = backbone(together.contiguous(memory_format=torch.channels_last)).values
-                halves = maps.clamp(-HALF_MOST, HALF_MOST).to(torch.float16).cpu().numpy()
-                store.add([digest for digest, _ in kept], halves)
-            advance(len(group))
+        for looked in _looking(wanted, backbone, batch):
+            for digest, error in looked.failed.items():
+                if on_error == "stop":
+                    raise error
+                failed[digest] = error
+            if looked.digests:
+                store.add(looked.digests, looked.maps)
+            advance(len(looked.digests) + len(looked.failed))
 
 
-Ready = tuple[bytes, NDArray[np.float32] | DataError]
+class _Looked(NamedTuple):
+    """What came of some pictures: the maps of those that could be opened."""
+
+    digests: list[bytes]
+    maps: NDArray[np.float16]
+    failed: dict[bytes, DataError]
 
 
-def _prepared(
-    wanted: list[tuple[bytes, Path]], backbone: Backbone, batch: int
-) -> Iterator[list[Ready]]:
-    """Groups of prepared pictures; while one is used, threads open those of the next two."""
-    waiting: deque[list[Future[Ready]]] = deque()
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+def _looking(wanted: list[tuple[bytes, Path]], backbone: Backbone, batch: int) -> Iterator[_Looked]:
+    """Batches in order, each looked at on one core, as many at a time as there are cores.
+
+    Batches side by side cost half the work of batches that all cores share, which keep waiting for
+    each other; and a few pictures at a time stay in a core's cache.
+    """
+    cores = torch.get_num_threads()
+    waiting: deque[Future[_Looked]] = deque()
+    with ThreadPoolExecutor(max_workers=cores) as pool:
         try:
             for first in range(0, len(wanted), batch):
-                group = wanted[first : first + batch]
-                waiting.append([pool.submit(_open, backbone, *each) for each in group])
-                if len(waiting) > 2:
-                    yield [future.result() for future in waiting.popleft()]
+                waiting.append(pool.submit(_look, backbone, wanted[first : first + batch]))
+                if len(waiting) > 2 * cores:
+                    yield waiting.popleft().result()
             while waiting:
-                yield [future.result() for future in waiting.popleft()]
+                yield waiting.popleft().result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+            torch.set_num_threads(cores)
 
 
-def _open(backbone: Backbone, digest: bytes, path: Path) -> Ready:
-    try:
-        return digest, backbone.preprocessing(open_image(path))
-    except DataError as error:
-        return digest, error
+@torch.inference_mode()
+def _look(backbone: Backbone, group: list[tuple[bytes, Path]]) -> _Looked:
+    """Open some pictures and make their maps, on the core of this thread alone."""
+    torch.set_num_threads(1)
+    kept: dict[bytes, NDArray[np.float32]] = {}
+    failed: dict[bytes, DataError] = {}
+    for digest, path in group:
+        try:
+            kept[digest] = backbone.preprocessing(open_image(path))
+        except DataError as error:
+            failed[digest] = error
+    if not kept:
+        return _Looked([], np.zeros(0, np.float16), failed)
+    device = next((p.device for p in backbone.parameters()), torch.device("cpu"))
+    pixels = torch.from_numpy(np.stack(list(kept.values()))).to(device)
+    maps = backbone(pixels.contiguous(memory_format=torch.channels_last)).values
+    halves = maps.clamp(-HALF_MOST, HALF_MOST).to(torch.float16).cpu().numpy()
+    return _Looked(list(kept), halves, failed)

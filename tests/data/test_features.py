@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,36 @@ def test_cache_is_what_the_backbone_says(tmp_path: Path) -> None:
         quietly(paths, again, tmp_path / "cache")[range(7)], found[range(7)]
     )
     assert again.seen == 0
+
+
+class Meeting(SmallCnn):
+    """Waits, once it has pictures, until others of its kind are at work as well."""
+
+    def __init__(self, *, others: int) -> None:
+        torch.manual_seed(5)
+        super().__init__(dim=8, size=32)
+        self.others, self.threads, self.cores = threading.Barrier(others), set(), set()
+
+    def forward(self, pixels: Any) -> FeatureMap:
+        if torch.any(pixels != 0):
+            self.threads.add(threading.get_ident())
+            self.cores.add(torch.get_num_threads())
+            self.others.wait(timeout=60)
+        return super().forward(pixels)
+
+
+def test_all_cores_look(tmp_path: Path) -> None:
+    """Several batches at a time, each on one core; the maps stand where they belong."""
+    paths, backbone = draw(tmp_path / "p", 9), Meeting(others=3)
+    torch.set_num_threads(3)
+    try:
+        found = quietly(paths, backbone, tmp_path / "cache", batch=1)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(1)
+    assert len(backbone.threads) == 3
+    assert backbone.cores == {1}
+    np.testing.assert_allclose(found[range(9)], directly(paths, Counting()), rtol=2e-3, atol=2e-3)
 
 
 def test_content_decides(tmp_path: Path) -> None:
