@@ -9,6 +9,7 @@ from regard.decoders.gnmt import GnmtDecoder
 from regard.decoders.looker import Looker, Looking, Source
 from regard.decoders.picture_first import PictureFirst
 from regard.decoders.plain import Plain
+from regard.decoders.spatial import Spatial
 from regard.decoders.step_first import InputFeeding, StepFirst
 from regard.decoders.transformer import DecoderLayer, TransformerDecoder
 
@@ -29,6 +30,7 @@ __all__ = [
     "PictureFirst",
     "Plain",
     "Source",
+    "Spatial",
     "StepFirst",
     "TransformerDecoder",
 ]

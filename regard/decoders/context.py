@@ -15,6 +15,13 @@ from regard.memory import Memory, Step
 from regard.recurrent import Recurrent, RecurrentState
 
 
+class InSight(NamedTuple):
+    """What every step sees, c, and the first state."""
+
+    context: Float[Tensor, "batch summary"]
+    first: RecurrentState
+
+
 class Known(NamedTuple):
     """What c adds to the gates and to the output of every step, and the first state."""
 
@@ -48,9 +55,16 @@ class Context(Decoder):
         self.context = nn.Linear(summary, size, bias=False)
         self.dropout, self.dim = Dropout(dropout), dim
 
+    def see(self, memory: Memory) -> InSight:
+        """c, and the state before the first symbol."""
+        return InSight(memory.summary, self.bridge(memory.summary))
+
     def prepare(self, memory: Memory) -> Known:
-        gates = self.cell.project(memory.summary, first=self.embedding.dim)
-        return Known(gates, self.context(memory.summary), self.bridge(memory.summary))
+        return self._known(self.see(memory))
+
+    def _known(self, seen: InSight) -> Known:
+        gates = self.cell.project(seen.context, first=self.embedding.dim)
+        return Known(gates, self.context(seen.context), seen.first)
 
     def start(self, source: Known) -> RecurrentState:
         return source.first
@@ -63,10 +77,10 @@ class Context(Decoder):
         return Step(output.flatten(0, 1), state)
 
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
-        source, embedded = self.prepare(memory), self.embedding(tokens)
-        context = memory.summary[:, None].expand(-1, tokens.shape[1], -1)
-        hidden, _ = self.cell(torch.cat([embedded, context], -1), source.first)
-        return Decoded(self._read_out(hidden, embedded, source))
+        seen, embedded = self.see(memory), self.embedding(tokens)
+        context = seen.context[:, None].expand(-1, tokens.shape[1], -1)
+        hidden, _ = self.cell(torch.cat([embedded, context], -1), seen.first)
+        return Decoded(self._read_out(hidden, embedded, self._known(seen)))
 
     def _read_out(
         self,

@@ -7,14 +7,14 @@ import torch
 
 from regard import attention
 from regard.blocks import Embedding
-from regard.decoders import Gated, PictureFirst
+from regard.decoders import Gated, PictureFirst, Spatial
 from regard.encoders import PictureEncoder, Pictures
 from regard.losses_sampled import doubly_stochastic, moved, reinforce, self_critical
 from regard.recurrent import LSTM
 
 from . import paper
 from .paper import assert_is, below, linear, numbers, random_weights, sigmoid, weights_of
-from .test_recurrent import SUMMARY, TOKENS, additive, check, widened
+from .test_recurrent import SUMMARY, TOKENS, VALUES, additive, check, widened
 
 
 def test_gated() -> None:
@@ -50,6 +50,21 @@ def test_picture_first() -> None:
     for token in TOKENS:
         h, c = paper.lstm(cell, 0, w["embedding.table.weight"][token], h, c)
         wanted.append(h)
+    check(decoder, wanted)
+
+
+def test_spatial() -> None:
+    """h_0 = MLP(z) of all fields, c = h_0 at every step; an LSTM's c_0 comes with it."""
+    decoder = random_weights(Spatial(Embedding(5, 3), LSTM(3 + 4, 4), memory=6, fields=3, dim=5))
+    w = weights_of(decoder)
+    cell = below(w, "cell")
+    first = np.tanh(linear(w, "bridge.weight", np.tanh(linear(w, "hidden", VALUES.reshape(18)))))
+    seen, h, c, wanted = first[:4], first[:4], first[4:], []
+    for token in TOKENS:
+        y = w["embedding.table.weight"][token]
+        h, c = paper.lstm(cell, 0, np.concatenate([y, seen]), h, c)
+        read_out = linear(w, "readout", np.concatenate([h, y])) + w["context.weight"] @ seen
+        wanted.append(np.tanh(read_out))
     check(decoder, wanted)
 
 

@@ -28,6 +28,10 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
     "show-tell": (systems.show_tell, _TELL),
     "show-tell-gru-deep": (systems.show_tell, {**_TELL, "cell": "gru", "layers": 2}),
     "show-tell-spatial": (systems.show_tell, {**_TELL, "shown": "spatial", "annotation": 4}),
+    "show-tell-spatial-gru-deep": (
+        systems.show_tell,
+        {**_TELL, "shown": "spatial", "cell": "gru", "layers": 2},
+    ),
     "soft": (systems.show_attend_tell, _ATTEND),
     "soft-tied": (systems.show_attend_tell, {**_ATTEND, "annotation": 6, "tied": True}),
     "soft-gru-deep": (systems.show_attend_tell, {**_ATTEND, "cell": "gru", "layers": 2}),
