@@ -85,7 +85,7 @@ async def measure(
     for _ in range(rounds):
         rates.append(plain.rate(texts))
         for clients in loads:
-            count = len(texts) if clients == TOP else max(clients, len(texts) * clients // TOP)
+            count = len(texts) if clients == TOP else len(texts) // 3
             added = await closed(url, texts[:count], clients)
             loads[clients] = joined(loads[clients], added)
     usual = sorted(rates)[len(rates) // 2]

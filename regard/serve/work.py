@@ -109,7 +109,8 @@ class Worker:
             if room <= 0:
                 return
             steps = [group.steps for group in self._groups if group.kind == kind]
-            if steps and min(steps) < PATIENCE and len(self._waiting[kind]) < most:
+            full = min(room, len(self._waiting[kind])) == most
+            if steps and min(steps) < PATIENCE and not full:
                 continue
             waiting = self._waiting.pop(kind)
             self._ask(kind, self._chosen(waiting, room))

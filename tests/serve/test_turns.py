@@ -178,3 +178,11 @@ def test_counts(slow: Place) -> None:
     assert "regard_steps_total 3.0" in told
     assert "regard_waiting 0.0" in told
     assert "process_resident_memory_bytes" in told
+
+
+def test_groups_stay_large_when_there_is_no_room() -> None:
+    with served(house(pace=0.002, batch=4)) as where:
+        texts = ["".join(chr(97 + (n * k) % 26) for k in range(10 + n % 11)) for n in range(60)]
+        replies = together(*[lambda text=text: where.letters(text) for text in texts])
+        assert [reply.text for reply in replies] == [text[::-1] for text in texts]
+        assert len(steps(where)) < 2 * 15 * 20  # at best 15 groups of 20 steps
