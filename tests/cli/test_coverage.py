@@ -1,11 +1,13 @@
 """The coverage penalty, from the recipe to the answer."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import regard
 from cli.conftest import Say
+from regard.search import Coverage
 from regard.tasks import Decode
 
 
@@ -22,8 +24,11 @@ def test_coverage_costs_what_was_not_looked_at(model: Path) -> None:
 
 
 def test_without_coverage_a_search_sees_the_model_itself(model: Path) -> None:
-    translator = regard.load(model)
-    assert translator._asked(Decode()) == (translator.model, None)
+    translator: Any = regard.load(model)
+    plain, covering = (translator.ask(["abc"], decode=Decode(coverage=c)) for c in (0.0, 0.5))
+    assert (plain.search.scorer, plain.search.ending) == (translator.model, None)
+    assert isinstance(covering.search.scorer, Coverage)
+    assert covering.search.ending is not None
 
 
 def test_models_without_attention_are_refused_before_training(

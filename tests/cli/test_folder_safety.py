@@ -276,6 +276,6 @@ def test_the_python_interface(model: Path, toy: Path, tmp_path: Path) -> None:
     interval = scores["exact"].interval()
     assert interval.low <= scores["exact"].value <= interval.high
     seen = translator.look("abc")
-    assert seen.alignment.shape == (len(seen.target), len(seen.source))
+    assert seen.alignment.shape == (len(seen.target), len(seen.source.labels))
     assert seen.save(tmp_path / "look.png").exists()
     assert recipe_of(toy)["about"] == translator.card["about"]
