@@ -79,45 +79,53 @@ def serve(model: str, threads: int) -> tuple[str, subprocess.Popen[str]]:
 async def measure(
     url: str, process: subprocess.Popen[str], plain: Plain, texts: Sequence[str], rounds: int
 ) -> None:
-    """All figures, each beside what it is compared with."""
+    """All figures, each measured in turns with what it is compared with."""
     await closed(url, texts[:TOP], 8)
-    rates, loads = [], {1: Load(), 8: Load(), TOP: Load()}
+    rates, top = [], 0.0
+    loads = {1: Load(), 8: Load(), TOP: Load()}
+    half = Load()
     for _ in range(rounds):
         rates.append(plain.rate(texts))
         for clients in loads:
-            count = len(texts) if clients == TOP else len(texts) // 3
-            added = await closed(url, texts[:count], clients)
+            added = await closed(
+                url, texts if clients == TOP else texts[: len(texts) // 3], clients
+            )
             loads[clients] = joined(loads[clients], added)
+            top = added.rate
+        half = joined(half, await paced(url, texts, top / 2))
     usual = sorted(rates)[len(rates) // 2]
     print("load            sentences/s  of plain  p50 ms  p99 ms  ended")
     print(f"plain, batch 64 {usual:11.1f}  {1:8.0%}")
     for clients, load in loads.items():
         say(f"{clients} clients", load, usual)
+    say("half the top", half, usual)
+    say(
+        "twice the top",
+        await paced(url, list(islice(cycle(texts), 4 * len(texts))), 2 * top),
+        usual,
+    )
+    say("SIGTERM", await terminated(url, process, texts), usual)
+    code = await asyncio.to_thread(process.wait)
     same = sum(plain.texts[text] == said for text, said in loads[TOP].answers.items())
     print(f"same answers as plain: {same} of {len(loads[TOP].answers)}")
-    top, alone = loads[TOP].rate, loads[1].share(0.99)
-    half = await paced(url, texts, top / 2)
-    say("half the top", half, usual)
     print(
-        f"p99 at half the top load: {half.share(0.99) / alone:.2f} times that of one client alone"
+        f"p99 at half the top: {half.share(0.99) / loads[1].share(0.99):.2f} times that of 1 client"
     )
-    double = await paced(url, list(islice(cycle(texts), 4 * len(texts))), 2 * top)
-    say("twice the top", double, usual)
-    await terminated(url, process, texts, usual)
-
-
-async def terminated(
-    url: str, process: subprocess.Popen[str], texts: Sequence[str], usual: float
-) -> None:
-    """SIGTERM while all clients wait for an answer."""
-    load = asyncio.create_task(
-        closed(url, list(islice(cycle(texts), 20 * TOP)), TOP, stop=lambda end: end != "200")
-    )
-    await asyncio.sleep(5 * TOP / usual)
-    process.send_signal(signal.SIGTERM)
-    say("SIGTERM", await load, usual)
-    code = await asyncio.to_thread(process.wait)
     print(f"the server ended with {code}")
+
+
+async def terminated(url: str, process: subprocess.Popen[str], texts: Sequence[str]) -> Load:
+    """SIGTERM while all clients wait for an answer."""
+    answered = 0
+
+    def stop(end: str) -> bool:
+        nonlocal answered
+        answered += 1
+        if answered == 2 * TOP:
+            process.send_signal(signal.SIGTERM)
+        return end != "200"
+
+    return await closed(url, list(islice(cycle(texts), 50 * TOP)), TOP, stop=stop)
 
 
 def joined(one: Load, other: Load) -> Load:
