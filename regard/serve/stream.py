@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from fastapi.sse import EventSourceResponse, format_sse_event
@@ -18,18 +19,24 @@ if TYPE_CHECKING:
 
 HEADERS = {"X-Accel-Buffering": "no"}
 """Proxies are to pass events on as they come."""
+LINGER = 2.0
+"""Seconds for the last event to be read."""
 
 
 class Events(EventSourceResponse):
-    """Events as an answer; what was entered for them is left when they end, however they end."""
+    """Events as an answer; what was entered for them is left when they end, however they end.
 
-    def __init__(self, events: AsyncIterator[bytes], left: ExitStack) -> None:
+    Whoever does not read them is not waited for: a while after `until` the line is cut.
+    """
+
+    def __init__(self, events: AsyncIterator[bytes], left: ExitStack, *, until: float) -> None:
         super().__init__(events, headers=HEADERS)
-        self.left = left
+        self.left, self.until = left, until
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with self.left:
-            await super().__call__(scope, receive, send)
+        with self.left, suppress(TimeoutError):
+            async with asyncio.timeout_at(self.until + LINGER):
+                await super().__call__(scope, receive, send)
 
 
 def event(name: str, data: str) -> bytes:

@@ -63,7 +63,7 @@ class Visit:
             watching.cancel()
         if job.stream:
             self.status = 200
-            return Events(self._events(job, first), left.pop_all())
+            return Events(self._events(job, first), left.pop_all(), until=self.until)
         assert isinstance(first, Found)
         said = self._said(job, first)
         self.status = 200

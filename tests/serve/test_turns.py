@@ -152,8 +152,8 @@ def test_events(slow: Place) -> None:
 
 
 def test_who_reads_slowly_holds_up_nobody() -> None:
-    """Beginnings that nobody reads are not made, let alone kept."""
-    with served(house(pace=0.001)) as where:
+    """Beginnings that nobody reads are not made, let alone kept; in the end the line is cut."""
+    with served(house(pace=0.0005, seconds=2.0)) as where:
         body = json.dumps({"model": "letters", "text": "a" * 1900, "stream": True}).encode()
         with socket.socket() as line:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -164,7 +164,8 @@ def test_who_reads_slowly_holds_up_nobody() -> None:
             )
             wait(lambda: len(steps(where)) > 300)
             assert where.letters("ab").text == "ba"
-        wait(lambda: where.house.worker.live == 0)
+            assert where.house.streams == 1
+            wait(lambda: where.house.streams == where.house.worker.live == 0)
 
 
 def test_counts(slow: Place) -> None:
