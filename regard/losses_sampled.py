@@ -55,16 +55,21 @@ def reinforce(
 
 
 def self_critical(
-    log_prob: Float[Tensor, " batch"],
-    rewards: Float[Tensor, " batch"],
-    greedy: Float[Tensor, " batch"],
+    log_prob: Float[Tensor, "*rows"],
+    rewards: Float[Tensor, "*rows"],
+    baseline: Float[Tensor, "*rows"],
 ) -> Float[Tensor, ""]:
-    """-sum (r(w) - r(w')) log p(w), w drawn from the model, w' its own greedy output.
+    """-sum (r(w) - b) log p(w), w drawn from the model, b the reward of its own greedy output.
 
-    Its gradient is that of -E[r(w)], whatever is subtracted: what beats the model's own best guess
-    becomes likelier. Rennie et al., CVPR 2017, eq. 7 and 9.
+    Its gradient is that of -E[r(w)], whatever is subtracted that does not depend on w: what beats
+    the model's own best guess becomes likelier. Rennie et al., CVPR 2017, eq. 7 and 9.
     """
-    return -((rewards - greedy).detach() * log_prob).sum()
+    return -((rewards - baseline).detach() * log_prob).sum()
+
+
+def of_the_others(rewards: Float[Tensor, "batch draw"]) -> Float[Tensor, "batch draw"]:
+    """b_k = mean of r_j, j != k: a baseline for several draws (Luo, 2020, arXiv:2003.09971)."""
+    return (rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1)
 
 
 def moved(

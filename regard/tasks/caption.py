@@ -37,8 +37,8 @@ class Caption(Task):
     `doubly` is the weight of soft attention's wish to look at every place about once; `sampled`
     and `entropy` are those of hard attention's REINFORCE term and of the entropy of its choices
     (Xu et al., 2015, eq. 11 and 14). `critical` is the share of self-critical training on CIDEr-D
-    (Rennie et al., 2017) in the loss, of a model that has learned to speak already. A caption has
-    at most `longest` symbols.
+    (Rennie et al., 2017) in the loss, of a model that has learned to speak already, from as many
+    `draws` for each caption. A caption has at most `longest` symbols.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class Caption(Task):
         entropy: float = 0.002,
         smoothing: float = 0.0,
         critical: float | None = None,
+        draws: int | None = None,
         longest: int = LONGEST,
         samples: int = 3,
         about: str = "",
@@ -64,6 +65,8 @@ class Caption(Task):
             raise ValueError(f"longest: wanted 1 symbol or more, got {longest}")
         if critical is not None and not 0 < critical <= 1:
             raise ValueError(f"critical: wanted a share above 0 and up to 1, got {critical}")
+        if draws is not None and draws < 1:
+            raise ValueError(f"draws: wanted 1 caption or more, got {draws}")
         if critical == 1 and train.start is None:
             raise ValueError(
                 "critical: wanted a model to start from (train.start), or a share below 1: of what "
@@ -75,7 +78,8 @@ class Caption(Task):
         self.loss = CaptionLoss(
             doubly=doubly, sampled=sampled, entropy=entropy, smoothing=smoothing
         )
-        self.critical, self.longest, self.samples = critical, longest, samples
+        self.critical, self.draws = critical, draws or 1
+        self.longest, self.samples = longest, samples
         self.about, self.result = about, result
 
     def prepare(self, *, progress: bool = True) -> CaptionLearning:
@@ -141,7 +145,8 @@ class CaptionLearning(Learning):
         self.owners = np.array([picture for picture, _ in kept], np.int64)
         self.rows = [row for _, row in kept]
         self.lengths = np.array([len(row) for row in self.rows], np.int64)
-        self.critic = None if task.critical is None else Critic(train.captions, target)
+        critic = Critic(train.captions, target, draws=task.draws) if task.critical else None
+        self.critic = critic
         self.tokenizers = {model_folder.TARGET: target}
         fit = task.train
         torch.manual_seed(fit.seed)  # the first weights are a function of the recipe, too

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard import tree
 from regard.data import Tokenizer
-from regard.losses_sampled import self_critical
+from regard.losses_sampled import of_the_others, self_critical
 from regard.metrics.captions import CiderD, NGrams, Rarity, ngrams
 from regard.metrics.ptb import words
 from regard.model import Seq2Seq
@@ -69,9 +69,9 @@ class Critic:
     without it captions learn to break off, as in "a man with a" (Rennie et al., 2017, appendix E).
     """
 
-    def __init__(self, references: list[list[str]], target: Tokenizer) -> None:
-        self.references, self.target, self.metric = references, target, CiderD()
-        self.rarity = Rarity(self._counted(each) for each in references)
+    def __init__(self, references: list[list[str]], target: Tokenizer, *, draws: int = 1) -> None:
+        self.references, self.target, self.draws = references, target, draws
+        self.metric, self.rarity = CiderD(), Rarity(self._counted(each) for each in references)
 
     def loss(
         self,
@@ -83,19 +83,33 @@ class Critic:
         symbols: Symbols,
         longest: int,
     ) -> Float[Tensor, ""]:
-        """One caption is drawn for each picture; the greedy one is what it has to beat."""
+        """The mean over `draws` captions of each picture.
+
+        A single one has to beat what the model says greedily, one of several the others.
+        """
         how: dict[str, Any] = {"symbols": symbols, "longest": longest}
-        learning = model.training
-        with torch.no_grad():
-            model.eval()  # as the model will be used; whatever is subtracted, the gradient is right
-            greedy = speak(model, model.prepare(source, mask), len(source), drawn=False, **how)
-            model.train(learning)
-        drawn = speak(model, model.prepare(source, mask), len(source), drawn=True, **how)
-        return self_critical(
-            drawn.log_prob,
-            self.rewards(drawn.tokens, pictures).to(drawn.log_prob),
-            self.rewards(greedy.tokens, pictures).to(drawn.log_prob),
+        rows = torch.arange(len(source), device=source.device).repeat_interleave(self.draws)
+        known = tree.select(model.prepare(source, mask), rows)
+        drawn = speak(model, known, len(rows), drawn=True, **how)
+        rewards = self.rewards(drawn.tokens, pictures[rows]).view(-1, self.draws)
+        baseline = (
+            of_the_others(rewards)
+            if self.draws > 1
+            else self._greedy(model, source, mask, pictures, how)[:, None]
         )
+        log_prob = drawn.log_prob.view_as(rewards)
+        return self_critical(log_prob, *(x.to(log_prob) for x in (rewards, baseline))) / self.draws
+
+    @torch.no_grad()
+    def _greedy(
+        self, model: Seq2Seq, source: Tensor, mask: Tensor, pictures: Tensor, how: dict[str, Any]
+    ) -> Float[Tensor, " batch"]:
+        """The rewards of what the model says when it is used: without dropout."""
+        learning = model.training
+        model.eval()
+        said = speak(model, model.prepare(source, mask), len(source), drawn=False, **how)
+        model.train(learning)
+        return self.rewards(said.tokens, pictures)
 
     def rewards(
         self, said: list[list[int]], pictures: Int[Tensor, " batch"]

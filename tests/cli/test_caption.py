@@ -304,7 +304,7 @@ FINETUNED: dict[str, Any] = {
 }  # fmt: skip
 
 
-CRITICAL: dict[str, Any] = {"critical": 1.0, "longest": 4, "train__tokens": 60}
+CRITICAL: dict[str, Any] = {"critical": 1.0, "longest": 4, "train__tokens": 60, "draws": 2}
 
 
 def test_finetuned_from_a_stage_on(photos: Path, say: Say) -> None:
@@ -346,7 +346,7 @@ def test_what_finetuning_wants(photos: Path, say: Say) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [{"model": {**SOFT, "choice": "hard"}}, FINETUNED, {**CRITICAL, "critical": 0.5}],
+    [{"model": {**SOFT, "choice": "hard"}}, FINETUNED, {**CRITICAL, "critical": 0.5, "draws": 1}],
     ids=["hard", "finetuned", "critical"],
 )
 def test_killed_and_resumed(

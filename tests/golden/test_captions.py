@@ -9,7 +9,13 @@ from regard import attention
 from regard.blocks import Embedding
 from regard.decoders import Gated, PictureFirst, Spatial
 from regard.encoders import PictureEncoder, Pictures
-from regard.losses_sampled import doubly_stochastic, moved, reinforce, self_critical
+from regard.losses_sampled import (
+    doubly_stochastic,
+    moved,
+    of_the_others,
+    reinforce,
+    self_critical,
+)
 from regard.recurrent import LSTM
 
 from . import paper
@@ -112,6 +118,12 @@ def test_self_critical() -> None:
     loss.backward()
     assert_is(tensors[0].grad, greedy - rewards)
     assert tensors[1].grad is tensors[2].grad is None
+
+
+def test_the_others() -> None:
+    rewards = numbers(2, 3)
+    wanted = [[np.delete(row, k).mean() for k in range(3)] for row in rewards]
+    assert_is(of_the_others(torch.from_numpy(rewards)), np.array(wanted))
 
 
 def test_baseline() -> None:
