@@ -111,7 +111,7 @@ def says(page: Page, text: str) -> None:
     page.wait_for_function(
         """(text) => {
           const panel = document.querySelector(".panel");
-          return panel.ariaBusy === "false" && panel.querySelector(".answer").innerText === text;
+          return panel?.ariaBusy === "false" && panel.querySelector(".answer").innerText === text;
         }""",
         arg=text,
     )
