@@ -142,16 +142,20 @@ class CiderD(_Mean):
         counted = [[ngrams(words(text), self.n) for text in each] for each in references]
         rarity = Rarity(counted)
         return [
-            (self.one(ngrams(words(output), self.n), each, rarity), 1.0)
+            (
+                self.one(
+                    rarity.vector(ngrams(words(output), self.n)),
+                    [rarity.vector(reference) for reference in each],
+                ),
+                1.0,
+            )
             for output, each in zip(outputs, counted, strict=True)
         ]
 
-    def one(self, output: NGrams, references: list[NGrams], rarity: "Rarity") -> float:
+    def one(self, own: "Vector", references: Sequence["Vector"]) -> float:
         """The score of one caption, as a number up to 10."""
-        own = rarity.vector(output)
         total = 0.0
-        for reference in references:
-            other = rarity.vector(reference)
+        for other in references:
             products = [0.0] * self.n
             for ngram, weight in own.weights.items():
                 if ngram in other.weights:
@@ -165,7 +169,7 @@ class CiderD(_Mean):
         return float(10.0 * total / self.n / len(references))
 
 
-class _Vector:
+class Vector:
     """The weights of n-grams, the norm for each n, and the length that the COCO code compares."""
 
     def __init__(self, weights: dict[Words, float], length: int) -> None:
@@ -188,10 +192,10 @@ class Rarity:
         # One that a single picture has counts as much as one that none has.
         self.frequency = Counter({ngram: count for ngram, count in found.items() if count > 1})
 
-    def vector(self, counts: NGrams) -> _Vector:
+    def vector(self, counts: NGrams) -> Vector:
         """TF-IDF weights; the length is the number of pairs of words, as in the COCO code."""
         weights = {
             ngram: count * (log(self.pictures) - log(max(1, self.frequency[ngram])))
             for ngram, count in counts.items()
         }
-        return _Vector(weights, sum(count for ngram, count in counts.items() if len(ngram) == 2))
+        return Vector(weights, sum(count for ngram, count in counts.items() if len(ngram) == 2))

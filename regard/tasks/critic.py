@@ -11,7 +11,7 @@ from torch import Tensor
 from regard import tree
 from regard.data import Tokenizer
 from regard.losses_sampled import of_the_others, self_critical
-from regard.metrics.captions import CiderD, NGrams, Rarity, ngrams
+from regard.metrics.captions import CiderD, NGrams, Rarity, Vector, ngrams
 from regard.metrics.ptb import words
 from regard.model import Seq2Seq
 from regard.search import Symbols
@@ -70,8 +70,10 @@ class Critic:
     """
 
     def __init__(self, references: list[list[str]], target: Tokenizer, *, draws: int = 1) -> None:
-        self.references, self.target, self.draws = references, target, draws
-        self.metric, self.rarity = CiderD(), Rarity(self._counted(each) for each in references)
+        self.target, self.draws, self.metric = target, draws, CiderD()
+        self.rarity = Rarity(self._counted(each) for each in references)
+        self._references = references
+        self._wanted: dict[int, list[Vector]] = {}
 
     def loss(
         self,
@@ -115,18 +117,25 @@ class Critic:
         self, said: list[list[int]], pictures: Int[Tensor, " batch"]
     ) -> Float[Tensor, " batch"]:
         """The score of each caption."""
-        wanted = [self._counted(self.references[picture]) for picture in pictures.tolist()]
         return torch.tensor(
             [
-                self.metric.one(self._said(tokens), each, self.rarity)
-                for tokens, each in zip(said, wanted, strict=True)
+                self.metric.one(self._said(tokens), self._references_of(picture))
+                for tokens, picture in zip(said, pictures.tolist(), strict=True)
             ],
             dtype=torch.float64,
         )
 
-    def _said(self, tokens: list[int]) -> NGrams:
+    def _references_of(self, picture: int) -> list[Vector]:
+        """Kept once they were needed: a picture is judged many times."""
+        if picture not in self._wanted:
+            counted = self._counted(self._references[picture])
+            self._wanted[picture] = [self.rarity.vector(each) for each in counted]
+        return self._wanted[picture]
+
+    def _said(self, tokens: list[int]) -> Vector:
         ended = (END,) if tokens[-1] == Tokenizer.EOS else ()
-        return ngrams((*words(self.target.decode(tokens)), *ended), CiderD.n)
+        spoken = (*words(self.target.decode(tokens)), *ended)
+        return self.rarity.vector(ngrams(spoken, CiderD.n))
 
     def _counted(self, captions: list[str]) -> list[NGrams]:
         return [ngrams((*words(text), END), CiderD.n) for text in captions]
