@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.load import Load, closed, paced
+from regard.machine import keep_memory
 
 TOP = 64
 """Clients at which the top rate is measured."""
@@ -32,6 +33,7 @@ def main() -> None:
     asked = arguments.parse_args()
     lines = Path(asked.file).read_text(encoding="utf-8").splitlines()
     texts = list(dict.fromkeys(line for line in lines if line.strip()))[: asked.sentences]
+    keep_memory()  # as `regard run` does
     plain = Plain(asked.model, asked.threads)
     started = time.perf_counter()
     url, process = serve(asked.model, asked.threads)

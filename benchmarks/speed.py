@@ -21,6 +21,7 @@ import torch
 from benchmarks.reference import TutorialRNNsearch, TutorialTransformer
 from regard.data import Tokenizer
 from regard.losses import likelihood
+from regard.machine import keep_memory
 from regard.search import Gnmt, Symbols, beam, greedy
 from regard.systems import bahdanau, transformer
 from regard.tasks.folder import task_of
@@ -131,6 +132,7 @@ def main() -> None:
     options.add_argument("--threads", type=int, default=torch.get_num_threads())
     options.add_argument("--json", type=Path, help="write the figures here too")
     chosen = options.parse_args()
+    keep_memory()  # as the command line does
     torch.set_num_threads(chosen.threads)
     learning = corpus(chosen.data)
     figures: dict[str, Any] = {"threads": chosen.threads, "matmul_gflops": matmul_peak()}

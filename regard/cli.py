@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import regard
 from regard import options
+from regard.machine import keep_memory
 from regard.words import close
 
 EXAMPLES = """examples:
@@ -106,6 +107,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one word; mistakes of the user end in one or two lines, not in a traceback."""
     chosen = vars(parser().parse_args(arguments))
     word, debug = chosen.pop("word"), chosen.pop("debug")
+    keep_memory()
     try:
         function = getattr(importlib.import_module(f"regard.commands.{word}"), word)
         return int(function(**chosen) or 0)
