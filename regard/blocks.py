@@ -51,18 +51,22 @@ class Embedding(nn.Module):
         self.sinusoids: Tensor | None
 
     def forward(
-        self, tokens: Int[Tensor, "batch time"], first: int = 0
+        self, tokens: Int[Tensor, "batch time"], first: Int[Tensor, " batch"] | None = None
     ) -> Float[Tensor, "batch time dim"]:
-        """Embed positions `first` onwards."""
+        """Embed positions from the beginning, or from each row's own `first` onwards."""
         x = self.table(tokens) * self.scale if self.scale != 1.0 else self.table(tokens)
         places = self.learned.weight if self.learned is not None else self.sinusoids
         if places is not None:
-            if first + tokens.shape[1] > len(places):
+            time = tokens.shape[1]
+            needed = time + (0 if first is None or not len(first) else int(first.max()))
+            if needed > len(places):
                 raise ValueError(
-                    f"a sequence of {first + tokens.shape[1]} tokens is longer than the "
-                    f"{self.longest} positions of this model; cut it or train with a larger longest"
+                    f"a sequence of {needed} tokens is longer than the {self.longest} positions of "
+                    "this model; cut it or train with a larger longest"
                 )
-            x = x + places[first : first + tokens.shape[1]]
+            if first is None:
+                return self.dropout(x + places[:time])
+            x = x + places[first[:, None] + torch.arange(time, device=first.device)]
         return self.dropout(x)
 
 

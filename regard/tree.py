@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 Tree = TypeVar("Tree")
 
@@ -42,9 +43,25 @@ def repeat(tree: Tree, times: int) -> Tree:
     return map(lambda leaf: leaf.repeat_interleave(times, dim=0), tree)
 
 
-def join(trees: list[Tree]) -> Tree:
-    """The rows of several trees of one shape, one after the other."""
-    return map(lambda *parts: torch.cat(parts), trees[0], *trees[1:])
+def join(trees: list[Tree], *, fill: float = 0.0) -> Tree:
+    """The rows of several trees, one after the other.
+
+    Where tensors differ in another axis than that of their rows, `fill` stands behind the shorter.
+    """
+    return map(lambda *parts: _joined(parts, fill), trees[0], *trees[1:])
+
+
+def _joined(parts: tuple[Tensor, ...], fill: float) -> Tensor:
+    if len({part.shape[1:] for part in parts}) == 1:
+        return torch.cat(parts)
+    longest = [max(sizes) for sizes in zip(*(part.shape[1:] for part in parts), strict=True)]
+    filled = []
+    for part in parts:
+        missing = [most - size for most, size in zip(longest, part.shape[1:], strict=True)]
+        # As F.pad wants them: from the last axis on, before and behind.
+        around = [count for behind in reversed(missing) for count in (0, behind)]
+        filled.append(F.pad(part, around, value=fill))
+    return torch.cat(filled)
 
 
 def rows(tree: Any) -> int:

@@ -58,8 +58,8 @@ class MultiHead(Attention):
 class SelfAttention(nn.Module):
     """Multi-head attention of a sequence over itself, or over its past, with a cache for steps.
 
-    The cache is (rows, head, time, key + value): keys and values of the past, side by side. `key`
-    is the size of a head's queries and keys, if it is not that of its values.
+    The cache is (rows, head, time, key + value): keys and values of the past, side by side, the
+    newest first. `key` is the size of a head's queries and keys, if it is not that of its values.
     """
 
     def __init__(
@@ -95,12 +95,21 @@ class SelfAttention(nn.Module):
         mixed, weights = attend(queries, keys, values, seen, self.dropout)
         return Read(self.output(mixed.transpose(1, 2).flatten(2)).flatten(0, 1), by_row(weights))
 
-    def step(self, x: Float[Tensor, "rows dim"], past: Tensor) -> Read:
-        """One more position, given the past; the longer past is the read's state."""
+    def step(
+        self,
+        x: Float[Tensor, "rows dim"],
+        past: Tensor,
+        mask: Bool[Tensor, "rows time"] | None = None,
+    ) -> Read:
+        """One more position, given the past; the longer past is the read's state.
+
+        The mask says what of the longer past is real, for each row.
+        """
         queries, *new = split(self.query_key_value(x[:, None]), self.sizes, self.heads)
-        past = torch.cat([past, torch.cat(new, dim=3)], dim=2)
+        past = torch.cat([torch.cat(new, dim=3), past], dim=2)
         keys, values = past.split([part.shape[3] for part in new], dim=3)
-        mixed, weights = attend(queries, keys, values, None, self.dropout)
+        seen = None if mask is None else mask[:, None, None]
+        mixed, weights = attend(queries, keys, values, seen, self.dropout)
         return Read(self.output(mixed.flatten(1)), by_row(weights), past)
 
 

@@ -83,8 +83,7 @@ class ConvDecoder(Decoder):
         return Recent(time, (nothing,) * len(self.layers))
 
     def step(self, token: Int[Tensor, " rows"], state: Recent, source: Keys) -> Step:
-        # A search begins all its hypotheses together: they stand at one position.
-        embedded = self.embedding(token[:, None], first=int(state.time[0]))
+        embedded = self.embedding(token[:, None], first=state.time)
         x, after = self.enter(embedded), []
         for layer, before in zip(self.layers, state.inputs, strict=True):
             inputs = torch.cat([before, x], 1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from jaxtyping import Float, Int
+import torch
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from regard.attention.multihead import MultiHead, SelfAttention
@@ -12,8 +13,16 @@ from regard.blocks import Embedding, FeedForward, Norm, Sublayer
 from regard.decoders.base import Decoded, Decoder
 from regard.memory import Keys, Memory, Step
 
-Past = tuple[Tensor, ...]
-"""One cache per layer; its time axis tells the position."""
+
+class Past(NamedTuple):
+    """The position that comes next, and one cache per layer.
+
+    A cache has the newest position first: hypotheses of different ages stand side by side, with
+    nothing behind the younger.
+    """
+
+    time: Int[Tensor, " rows"]
+    layers: tuple[Tensor, ...]
 
 
 class DecoderLayer(nn.Module):
@@ -48,12 +57,16 @@ class DecoderLayer(nn.Module):
         return self._look_and_think(x.flatten(0, 1), keys).view_as(x)
 
     def step(
-        self, x: Float[Tensor, "rows dim"], past: Tensor, keys: Keys
+        self,
+        x: Float[Tensor, "rows dim"],
+        past: Tensor,
+        keys: Keys,
+        mask: Bool[Tensor, "rows time"] | None = None,
     ) -> tuple[Float[Tensor, "rows dim"], Tensor]:
         longer: list[Tensor] = []
 
         def recall(y: Tensor) -> Tensor:
-            read = self.past.step(y, past)
+            read = self.past.step(y, past, mask)
             longer.append(read.state)
             return read.context
 
@@ -105,19 +118,34 @@ class TransformerDecoder(Decoder):
         return tuple(layer.attention.keys(memory) for layer in self.layers)
 
     def start(self, source: tuple[Keys, ...]) -> Past:
-        batch = source[0].mask.shape[0]
-        return tuple(layer.past.start(batch) for layer in self.layers)
+        mask = source[0].mask
+        time = torch.zeros(len(mask), dtype=torch.long, device=mask.device)
+        return Past(time, tuple(layer.past.start(len(mask)) for layer in self.layers))
 
     def step(self, token: Int[Tensor, " rows"], state: Past, source: tuple[Keys, ...]) -> Step:
-        x = self.embedding(token[:, None], first=state[0].shape[2])[:, 0]
+        x = self.embedding(token[:, None], first=state.time)[:, 0]
+        oldest, mask = _ages(state.time)
         after: list[Tensor] = []
-        for layer, past, keys in zip(self.layers, state, source, strict=True):
-            x, longer = layer.step(x, past, keys)
+        for layer, past, keys in zip(self.layers, state.layers, source, strict=True):
+            x, longer = layer.step(x, past[:, :, :oldest], keys, mask)
             after.append(longer)
-        return Step(self.last(x), tuple(after))
+        return Step(self.last(x), Past(state.time + 1, tuple(after)))
 
     def forward(self, tokens: Int[Tensor, "batch time"], memory: Memory) -> Decoded:
         x = self.embedding(tokens)
         for layer, keys in zip(self.layers, self.prepare(memory), strict=True):
             x = layer(x, keys)
         return Decoded(self.last(x))
+
+
+def _ages(time: Int[Tensor, " rows"]) -> tuple[int, Bool[Tensor, "rows time"] | None]:
+    """How much of a cache is in use before a step, and which places are real after it.
+
+    None where all rows are of one age, as in a search whose sentences began together.
+    """
+    if not len(time):
+        return 0, None
+    youngest, oldest = (int(age) for age in time.aminmax())
+    if youngest == oldest:
+        return oldest, None
+    return oldest, torch.arange(oldest + 1, device=time.device) <= time[:, None]

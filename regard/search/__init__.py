@@ -4,7 +4,7 @@ from regard.search.beam import Beam, beam
 from regard.search.coverage import Coverage
 from regard.search.exhaustive import exhaustive
 from regard.search.forks import Fork, Forks
-from regard.search.greedy import Follow, greedy, likeliest
+from regard.search.greedy import Follow, Likeliest, greedy
 from regard.search.penalties import Average, Gnmt, Penalty, Raw
 from regard.search.sample import check, drawing, sample
 from regard.search.scorer import Ending, Ensemble, Hypothesis, Scorer, Symbols
@@ -22,6 +22,7 @@ __all__ = [
     "Forks",
     "Gnmt",
     "Hypothesis",
+    "Likeliest",
     "Penalty",
     "Progress",
     "Raw",
@@ -34,7 +35,6 @@ __all__ = [
     "drawing",
     "exhaustive",
     "greedy",
-    "likeliest",
     "sample",
     "stream",
 ]

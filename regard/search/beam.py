@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from typing import Any
 
 import torch
@@ -11,9 +10,10 @@ from torch import Tensor
 
 from regard import tree
 from regard.search.forks import Forks
-from regard.search.penalties import Penalty, Raw
+from regard.search.front import Fronted
+from regard.search.penalties import Penalty
 from regard.search.scorer import Ending, Hypothesis, Scorer, Symbols, allowed
-from regard.search.underway import Progress, Search, agreed
+from regard.search.underway import Progress, agreed
 
 
 def beam(
@@ -44,7 +44,7 @@ def beam(
     ).finish()
 
 
-class Beam(Search):
+class Beam(Fronted):
     """Keep the `width` likeliest beginnings at each step (Graves, 2012; Sutskever et al., 2014).
 
     Of the `width` best continuations, those that say the end are finished and the others go on. A
@@ -52,8 +52,6 @@ class Beam(Search):
     still enter the n-best list: a log probability only falls, and `ending` adds nothing above 0, so
     log p / divisor(longest) is the most that it can reach. With width 1 this is greedy search; wide
     enough, it is exhaustive.
-
-    Rows of the state are live sentences times their present width.
     """
 
     def __init__(
@@ -74,56 +72,51 @@ class Beam(Search):
             raise ValueError(f"width: wanted 1 or more, got {width}")
         if not 1 <= nbest <= width:
             raise ValueError(f"nbest: wanted 1 to the beam's width {width}, got {nbest}")
-        self.scorer, self.symbols, self.penalty = scorer, symbols, penalty or Raw()
+        super().__init__(
+            scorer, source, symbols=symbols, limits=limits, penalty=penalty, prefix=prefix
+        )
         self.width, self.nbest, self.ending, self.forks = width, nbest, ending, forks
-        self.limits, self.prefix = limits, prefix
-        self.sentences, self.steps = len(limits), 0
-        self._done: list[list[Hypothesis]] = [[] for _ in range(self.sentences)]
-        self._live = torch.arange(self.sentences, device=limits.device)
-        with torch.inference_mode():
-            self._source, self._state = source, scorer.start(source)
-        self._token = torch.full_like(self._live, symbols.begin)
-        self._scores = torch.zeros(self.sentences, 1, device=limits.device)
-        self._said = self._live.new_empty(self.sentences, 1, 0)
-
-    @property
-    def live(self) -> Sequence[int]:
-        numbers: list[int] = self._live.tolist()
-        return numbers
+        self._done: dict[int, list[Hypothesis]] = {number: [] for number in self.live}
 
     def answers(self, sentence: int) -> list[Hypothesis]:
         return sorted(self._done[sentence], key=lambda h: -h.score)[: self.nbest]
 
     def progress(self, sentence: int) -> Progress:
         place = self.live.index(sentence)
-        scores = self._scores[place]
-        going = self._said[place][scores > -torch.inf].tolist()
+        going = self._front.spelt(place)
         finished = [answer.tokens for answer in self.answers(sentence)[:1]]
-        return Progress(going[0], agreed([*going, *finished]), float(scores[0]))
+        best = float(self._front.scores[place, 0])
+        return Progress(going[0], agreed([*going, *finished]), best)
 
     @torch.inference_mode()
-    def drop(self, sentences: Collection[int]) -> None:
-        stay = [place for place, number in enumerate(self.live) if number not in sentences]
-        if len(stay) < len(self._live):
-            width = self._scores.shape[1]
-            same = torch.arange(width, device=self._live.device).expand(len(self._live), -1)
-            token = self._token.unflatten(0, (-1, width))
-            self._go_on(self._scores, same, token, self._live.new_tensor(stay), said=self._said)
+    def join(self, other: Any) -> int:
+        first = self.sentences
+        self._done.update({first + number: said for number, said in other._done.items()})
+        if self.forks is not None and other.forks is not None:
+            self.forks.join(other.forks, first=first)
+        self._take_in(other)
+        return first
+
+    def forget(self, sentence: int) -> None:
+        self._done.pop(sentence, None)
+        if self.forks is not None:
+            self.forks.of.pop(sentence, None)
 
     @torch.inference_mode()
     def step(self) -> None:
         """Continue every hypothesis, keep the best, let what is over leave."""
-        log_prob, self._state = self.scorer.step(self._token, self._state, self._source)
+        front = self._front
+        log_prob, self._state = self.scorer.step(front.token.flatten(), self._state, self._source)
         log_prob = allowed(
-            log_prob.unflatten(0, self._scores.shape),
-            step=self.steps,
-            limits=self.limits[self._live],
+            log_prob.unflatten(0, front.scores.shape),
+            step=front.step,
+            limits=front.limit,
+            forced=front.forced,
             symbols=self.symbols,
-            prefix=None if self.prefix is None else self.prefix[self._live],
         )
-        scores, parent, token = _best(self._scores, log_prob, self.width)
+        scores, parent, token = _best(front.scores, log_prob, self.width)
         if self.forks is not None:
-            self._record(self.forks, *_best(self._scores, log_prob, 2 * self.width))
+            self._record(self.forks, *_best(front.scores, log_prob, 2 * self.width))
         ended = (token == self.symbols.end) & (scores > -torch.inf)
         self._finish(scores, parent, ended)
         # What has ended, or never was, stays as a row that can win nothing.
@@ -132,58 +125,63 @@ class Beam(Search):
         going = int((scores > -torch.inf).sum(1).max())
         order = order[:, : max(going, 1)]
         scores, parent, token = (x.gather(1, order) for x in (scores, parent, token))
-        said = self._said.gather(1, parent[:, :, None].expand(-1, -1, self._said.shape[2]))
-        said = torch.cat([said, token[:, :, None]], 2)
-        self._go_on(scores, parent, token, self._undecided(scores), said=said)
-        self.steps += 1
-
-    def _go_on(
-        self, scores: Tensor, parent: Tensor, token: Tensor, stay: Tensor, *, said: Tensor
-    ) -> None:
-        """Take over what stays: of each sentence the rows that continue its `parent` rows."""
-        sentences, width = self._scores.shape
-        rows = (torch.arange(sentences, device=parent.device)[:, None] * width + parent)[stay]
-        self._state = tree.select(self._state, rows.flatten())
-        self._token, self._scores, self._said = token[stay].flatten(), scores[stay], said[stay]
-        if len(stay) < sentences:
-            self._live, self._source = self._live[stay], tree.select(self._source, stay)
+        stay = self._undecided(scores)
+        self._state = tree.select(self._state, front.rows(parent)[stay].flatten())
+        self._front = front.longer(scores, parent, token)
+        if len(stay) < len(scores):
+            self._front = tree.select(self._front, stay)
+            self._source = tree.select(self._source, stay)
 
     def _finish(self, scores: Tensor, parent: Tensor, ended: Tensor) -> None:
         """Write down every hypothesis that has said the end."""
         sentence, place = ended.nonzero(as_tuple=True)
         if not len(sentence):
             return
-        said = self._said[sentence, parent[sentence, place]].tolist()
-        numbers = self._live[sentence]
-        complete = (self.limits[numbers] > self.steps).tolist()
+        front = self._front
+        steps = front.step[sentence].tolist()
+        said = front.said[sentence, parent[sentence, place]].tolist()
+        complete = (front.limit > front.step)[sentence].tolist()
         values = scores[sentence, place].tolist()
         ranked = self._ranked(scores, parent)[sentence, place].tolist()
-        for number, *answer in zip(numbers.tolist(), said, values, ranked, complete, strict=True):
-            self._done[number].append(Hypothesis(*answer))
+        numbers = front.number[sentence].tolist()
+        for number, step, tokens, *judged in zip(
+            numbers, steps, said, values, ranked, complete, strict=True
+        ):
+            self._done[number].append(Hypothesis(tokens[:step], *judged))
 
     def _ranked(self, scores: Tensor, parent: Tensor) -> Float[Tensor, "sentence fork"]:
         """What forks that end now are ranked by."""
-        ranked = scores.double() / self.penalty.divisor(self.steps + 1)
+        divisors = [self.penalty.divisor(step + 1) for step in self._front.step.tolist()]
+        ranked = scores.double() / scores.new_tensor(divisors, dtype=torch.float64)[:, None]
         if self.ending is None:
             return ranked
-        sentences, width = self._scores.shape
-        return ranked + self.ending(self._state).view(sentences, width).gather(1, parent)
+        return ranked + self.ending(self._state).view_as(self._front.scores).gather(1, parent)
 
     def _record(self, forks: Forks, scores: Tensor, parent: Tensor, token: Tensor) -> None:
-        ranked = self._ranked(scores, parent)
-        kept, end = self.width, self.symbols.end
-        forks.record(self._live, scores, ranked, parent, token, kept=kept, end=end, step=self.steps)
+        forks.record(
+            self._front.number,
+            scores,
+            self._ranked(scores, parent),
+            parent,
+            token,
+            kept=self.width,
+            end=self.symbols.end,
+            steps=self._front.step,
+        )
 
     def _undecided(self, scores: Float[Tensor, "sentence width"]) -> Int[Tensor, " stay"]:
         """The places of sentences whose n-best list could still change."""
         stay: list[int] = []
-        best, limits = scores[:, 0].tolist(), self.limits[self._live].tolist()
-        for place, (number, value, limit) in enumerate(zip(self.live, best, limits, strict=True)):
+        front = self._front
+        columns = (front.number, front.step, front.limit, scores[:, 0])
+        for place, (number, step, limit, value) in enumerate(
+            zip(*(column.tolist() for column in columns), strict=True)
+        ):
             if value == -torch.inf:
                 continue
             finished = sorted((h.score for h in self._done[number]), reverse=True)
             # At least the end is still to be said, at most the limit and the end.
-            reachable = value / self.penalty.divisor(max(limit, self.steps + 1) + 1)
+            reachable = value / self.penalty.divisor(max(limit, step + 1) + 1)
             if len(finished) < self.nbest or finished[self.nbest - 1] < reachable:
                 stay.append(place)
         return torch.tensor(stay, dtype=torch.long, device=scores.device)

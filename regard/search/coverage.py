@@ -18,16 +18,17 @@ LEAST = 1e-9
 
 
 class Covered(NamedTuple):
-    """A source, and what counts as seen before the first look: 1 for padding, else 0."""
+    """A source, and which of its positions are real."""
 
     source: Any
-    had: Float[Tensor, "batch source"]
+    real: Bool[Tensor, "batch source"]
 
 
 class Covering(NamedTuple):
-    """A state and how much attention each source position has had so far."""
+    """A state, the real positions, and how much attention each has had so far."""
 
     state: State
+    real: Bool[Tensor, "rows source"]
     had: Float[Tensor, "rows source"]
 
 
@@ -55,10 +56,11 @@ class Coverage:
         self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"]
     ) -> Covered:
         """Read the sources once."""
-        return Covered(self.scorer.prepare(source, mask), (~mask).float())
+        return Covered(self.scorer.prepare(source, mask), mask)
 
     def start(self, source: Covered) -> Covering:
-        return Covering(self.scorer.start(source.source), source.had)
+        nothing = torch.zeros(source.real.shape, device=source.real.device)
+        return Covering(self.scorer.start(source.source), source.real, nothing)
 
     def step(
         self, token: Int[Tensor, " rows"], state: Covering, source: Covered
@@ -67,8 +69,8 @@ class Coverage:
             log_prob, after = self.scorer.step(token, state.state, source.source)
         looks = [gaze.looks[name][-1] for name in gaze.looks if name in self.looking]
         single = [look.mean(1) if look.dim() == 3 else look for look in looks]  # of all heads
-        return log_prob, Covering(after, state.had + torch.stack(single).mean(0))
+        return log_prob, Covering(after, state.real, state.had + torch.stack(single).mean(0))
 
     def ending(self, state: Covering) -> Float[Tensor, " rows"]:
         """The penalty of a hypothesis that ends in a state."""
-        return self.beta * state.had.clamp(LEAST, 1).log().sum(1)
+        return self.beta * state.had.clamp(LEAST, 1).log().masked_fill(~state.real, 0).sum(1)

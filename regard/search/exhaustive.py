@@ -33,7 +33,7 @@ def exhaustive(
     found: list[list[Hypothesis]] = []
     for sentence in range(len(limits)):
         row = torch.tensor([sentence], device=limits.device)
-        own = None if prefix is None else prefix[row]
+        own = row.new_empty(1, 0) if prefix is None else prefix[row]
         everything = _enumerate(
             scorer,
             tree.select(source, row),
@@ -56,7 +56,7 @@ def _enumerate(
     limit: Tensor,
     penalty: Penalty,
     ending: Ending | None,
-    prefix: Tensor | None,
+    forced: Tensor,
     most: int,
 ) -> list[Hypothesis]:
     state, said = scorer.start(source), torch.empty(1, 0, dtype=torch.long, device=limit.device)
@@ -65,9 +65,8 @@ def _enumerate(
     for step in count():  # to the limit, or to the end of a forced prefix beyond it
         log_prob, state = scorer.step(token, state, source)
         _refuse_if_too_large(log_prob.shape[1] - 1 - len(symbols.never), int(limit), most)
-        log_prob = allowed(log_prob[None], step=step, limits=limit, symbols=symbols, prefix=prefix)[
-            0
-        ]
+        now = torch.full_like(limit, step)
+        [log_prob] = allowed(log_prob[None], step=now, limits=limit, forced=forced, symbols=symbols)
         total = log_prob if scores is None else log_prob + scores[:, None]
         ended = total[:, symbols.end]
         added = torch.zeros_like(ended) if ending is None else ending(state)

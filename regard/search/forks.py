@@ -40,16 +40,21 @@ class Forks:
         *,
         kept: int,
         end: int,
-        step: int,
+        steps: Tensor,
     ) -> None:
         """Write down one step of all live sentences; the first `kept` of each stay."""
         self.width = kept
         columns = (log_probs.tolist(), scores.tolist(), parents.tolist(), tokens.tolist())
-        for sentence, *rows in zip(sentences.tolist(), *columns, strict=True):
+        for sentence, step, *rows in zip(sentences.tolist(), steps.tolist(), *columns, strict=True):
             for place, (value, score, parent, token) in enumerate(zip(*rows, strict=True)):
                 if value > float("-inf"):
                     fork = Fork(step, parent, token, value, score, place < kept, token == end)
                     self.of.setdefault(sentence, []).append(fork)
+
+    def join(self, other: Forks, *, first: int) -> None:
+        """Take over what was written down of other sentences, whose numbers begin with `first`."""
+        self.width = max(self.width, other.width)
+        self.of.update({first + sentence: forks for sentence, forks in other.of.items()})
 
     def path(self, sentence: int, tokens: list[int]) -> list[int]:
         """The places, among a sentence's forks, of those that lead to an answer."""

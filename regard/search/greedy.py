@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard import tree
-from regard.search.penalties import Penalty, Raw
+from regard.search.front import Fronted
+from regard.search.penalties import Penalty
 from regard.search.scorer import Hypothesis, Scorer, Symbols, allowed
-from regard.search.underway import Progress, Search
+from regard.search.underway import Progress
 
-Pick = Callable[[Float[Tensor, "sentence vocab"], int, Int[Tensor, " sentence"]], Tensor]
-"""From log probabilities, the step and the sentences' numbers to one symbol each."""
+
+@runtime_checkable
+class Pick(Protocol):
+    """Chooses one symbol for each sentence; as a tree, it has a row for each."""
+
+    def __call__(
+        self, log_prob: Float[Tensor, "sentence vocab"], step: Int[Tensor, " sentence"]
+    ) -> Int[Tensor, " sentence"]:
+        """From log probabilities and how many symbols have been said to the next."""
+        ...
+
+
+class Likeliest(NamedTuple):
+    """y_t = argmax p(y | y_<t)."""
+
+    def __call__(
+        self,
+        log_prob: Float[Tensor, "sentence vocab"],
+        step: Int[Tensor, " sentence"],  # noqa: ARG002
+    ) -> Int[Tensor, " sentence"]:
+        """The symbol of the largest probability."""
+        return log_prob.argmax(-1)
 
 
 def greedy(
@@ -26,21 +46,12 @@ def greedy(
     limits: Int[Tensor, " sentence"],
     prefix: Int[Tensor, "sentence prefix"] | None = None,
 ) -> list[Hypothesis]:
-    """y_t = argmax p(y | y_<t)."""
-    search = Follow(scorer, source, likeliest, symbols=symbols, limits=limits, prefix=prefix)
+    """The likeliest symbol at every step."""
+    search = Follow(scorer, source, Likeliest(), symbols=symbols, limits=limits, prefix=prefix)
     return [answer for [answer] in search.finish()]
 
 
-def likeliest(
-    log_prob: Float[Tensor, "sentence vocab"],
-    step: int,  # noqa: ARG001
-    sentences: Tensor,  # noqa: ARG001
-) -> Int[Tensor, " sentence"]:
-    """The symbol of the largest probability."""
-    return log_prob.argmax(-1)
-
-
-class Follow(Search):
+class Follow(Fronted):
     """Let `pick` choose every symbol; a sentence that has ended leaves the batch."""
 
     def __init__(
@@ -54,59 +65,58 @@ class Follow(Search):
         penalty: Penalty | None = None,
         prefix: Int[Tensor, "sentence prefix"] | None = None,
     ) -> None:
-        self.scorer, self.pick, self.symbols = scorer, pick, symbols
-        self.limits, self.prefix, self.penalty = limits, prefix, penalty or Raw()
-        self.sentences, self.steps = len(limits), 0
-        with torch.inference_mode():
-            self._source, self._state = source, scorer.start(source)
-        self._live = torch.arange(self.sentences, device=limits.device)
-        self._token = torch.full_like(self._live, symbols.begin)
-        self._scores = torch.zeros(self.sentences, device=limits.device)
-        self._said: list[list[int]] = [[] for _ in range(self.sentences)]
-        self._complete = [True] * self.sentences
-
-    @property
-    def live(self) -> Sequence[int]:
-        numbers: list[int] = self._live.tolist()
-        return numbers
+        super().__init__(
+            scorer, source, symbols=symbols, limits=limits, penalty=penalty, prefix=prefix
+        )
+        self.pick = pick
+        self._done: dict[int, Hypothesis] = {}
 
     @torch.inference_mode()
     def step(self) -> None:
-        log_prob, self._state = self.scorer.step(self._token, self._state, self._source)
+        front = self._front
+        log_prob, self._state = self.scorer.step(front.token[:, 0], self._state, self._source)
         log_prob = allowed(
             log_prob[:, None],
-            step=self.steps,
-            limits=self.limits[self._live],
+            step=front.step,
+            limits=front.limit,
+            forced=front.forced,
             symbols=self.symbols,
-            prefix=self.prefix[self._live] if self.prefix is not None else None,
         )[:, 0]
-        self._token = self.pick(log_prob, self.steps, self._live)
-        picked = log_prob.gather(1, self._token[:, None])[:, 0]
-        self._scores = self._scores.to(picked.dtype).index_add(0, self._live, picked)
-        for sentence, symbol in zip(self.live, self._token.tolist(), strict=True):
-            if symbol != self.symbols.end:
-                self._said[sentence].append(symbol)
-            elif self.steps >= int(self.limits[sentence]):
-                self._complete[sentence] = False
-        self._keep((self._token != self.symbols.end).nonzero().squeeze(1))
-        self.steps += 1
+        token = self.pick(log_prob, front.step)[:, None]
+        scores = front.scores.to(log_prob.dtype) + log_prob.gather(1, token)
+        ended = token[:, 0] == self.symbols.end
+        for place in ended.nonzero().squeeze(1).tolist():
+            self._end(place, float(scores[place, 0]))
+        self._front = front.longer(scores, torch.zeros_like(token), token)
+        if bool(ended.any()):
+            self._keep((~ended).nonzero().squeeze(1))
+
+    def _end(self, place: int, score: float) -> None:
+        """Write down what a sentence has said before its end."""
+        [said], step = self._front.spelt(place), int(self._front.step[place])
+        ranked = score / self.penalty.divisor(step + 1)
+        complete = step < int(self._front.limit[place])
+        self._done[int(self._front.number[place])] = Hypothesis(said, score, ranked, complete)
+
+    def _keep(self, stay: Int[Tensor, " stay"]) -> None:
+        super()._keep(stay)
+        self.pick = tree.select(self.pick, stay)
 
     @torch.inference_mode()
-    def drop(self, sentences: Collection[int]) -> None:
-        stay = [place for place, number in enumerate(self.live) if number not in sentences]
-        self._keep(self._live.new_tensor(stay))
+    def join(self, other: Any) -> int:
+        first = self.sentences
+        self._done.update({first + number: said for number, said in other._done.items()})
+        self.pick = tree.join([self.pick, other.pick])
+        self._take_in(other)
+        return first
 
-    def _keep(self, places: Tensor) -> None:
-        if len(places) < len(self._live):
-            self._live, self._token = self._live[places], self._token[places]
-            self._state = tree.select(self._state, places)
-            self._source = tree.select(self._source, places)
+    def forget(self, sentence: int) -> None:
+        self._done.pop(sentence, None)
 
     def progress(self, sentence: int) -> Progress:
-        said = self._said[sentence]
-        return Progress(list(said), len(said), float(self._scores[sentence]))
+        place = self.live.index(sentence)
+        [said] = self._front.spelt(place)
+        return Progress(said, len(said), float(self._front.scores[place, 0]))
 
     def answers(self, sentence: int) -> list[Hypothesis]:
-        tokens, total = self._said[sentence], float(self._scores[sentence])
-        score = total / self.penalty.divisor(len(tokens) + 1)
-        return [Hypothesis(tokens, total, score, self._complete[sentence])]
+        return [self._done[sentence]]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from regard.search.greedy import Follow, Pick
+from regard.search.greedy import Follow
 from regard.search.scorer import Hypothesis, Scorer, Symbols
 
 
@@ -31,6 +31,31 @@ def sample(
     return [answer for [answer] in search.finish()]
 
 
+class Draw(NamedTuple):
+    """y_t ~ p(y | y_<t)^(1/temperature), within the top k symbols or the top p of the mass.
+
+    Nucleus (top-p) sampling: Holtzman et al., 2020.
+    """
+
+    chances: Float[Tensor, "sentence time"]
+    """A number from 0 to 1 for each step of each sentence."""
+    temperature: float
+    top_k: int | None
+    top_p: float | None
+
+    def __call__(
+        self, log_prob: Float[Tensor, "sentence vocab"], step: Int[Tensor, " sentence"]
+    ) -> Int[Tensor, " sentence"]:
+        """One symbol for each sentence."""
+        return drawn(
+            log_prob,
+            self.chances.gather(1, step[:, None])[:, 0],
+            temperature=self.temperature,
+            top_k=self.top_k,
+            top_p=self.top_p,
+        )
+
+
 def drawing(
     limits: Int[Tensor, " sentence"],
     seeds: list[int],
@@ -39,12 +64,8 @@ def drawing(
     top_k: int | None = None,
     top_p: float | None = None,
     prefix: Int[Tensor, "sentence prefix"] | None = None,
-) -> Pick:
-    """y_t ~ p(y | y_<t)^(1/temperature), within the top k symbols or the top p of the mass.
-
-    `seeds` has one number per sentence: a sample does not depend on the batch around it.
-    Nucleus (top-p) sampling: Holtzman et al., 2020.
-    """
+) -> Draw:
+    """`seeds` has one number per sentence: a sample does not depend on the batch around it."""
     check(temperature, top_k, top_p)
     if len(seeds) != len(limits):
         raise ValueError(
@@ -55,13 +76,7 @@ def drawing(
     streams = [np.random.Generator(np.random.Philox(key=seed % 2**64)) for seed in seeds]
     # Enough numbers for the longest sentence; a stream's start does not depend on how many.
     chances = torch.from_numpy(np.stack([s.random(longest) for s in streams])).to(limits.device)
-
-    def draw(log_prob: Float[Tensor, "sentence vocab"], step: int, live: Tensor) -> Tensor:
-        return drawn(
-            log_prob, chances[live, step], temperature=temperature, top_k=top_k, top_p=top_p
-        )
-
-    return draw
+    return Draw(chances, temperature, top_k, top_p)
 
 
 def drawn(

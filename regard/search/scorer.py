@@ -86,24 +86,25 @@ class Ensemble:
 def allowed(
     log_prob: Float[Tensor, "sentence width vocab"],
     *,
-    step: int,
+    step: Int[Tensor, " sentence"],
     limits: Int[Tensor, " sentence"],
+    forced: Int[Tensor, "sentence prefix"],
     symbols: Symbols,
-    prefix: Int[Tensor, "sentence prefix"] | None,
 ) -> Float[Tensor, "sentence width vocab"]:
-    """Log probabilities, changed in place to -inf for what must not be said at this step.
+    """Log probabilities, changed in place to -inf for what must not be said at each one's step.
 
     At a sentence's length limit only the end may be said, so that whatever a search returns is a
     whole sequence with its true probability; a forced prefix (-1 where it is over) has its way.
     """
     only = torch.full_like(limits, -1)
-    if prefix is not None and step < prefix.shape[1]:
-        only = prefix[:, step]
+    if longest := forced.shape[1]:
+        inside = forced.gather(1, step[:, None].clamp(max=longest - 1))[:, 0]
+        only = torch.where(step < longest, inside, only)
     only = torch.where((limits <= step) & (only < 0), symbols.end, only)
-    forced = (only >= 0).nonzero().squeeze(1)
-    symbol = only[forced, None, None].expand(-1, log_prob.shape[1], 1)
-    chance = log_prob[forced].gather(2, symbol)
+    rows = (only >= 0).nonzero().squeeze(1)
+    symbol = only[rows, None, None].expand(-1, log_prob.shape[1], 1)
+    chance = log_prob[rows].gather(2, symbol)
     log_prob[..., list(symbols.never)] = -torch.inf
-    if len(forced):
-        log_prob[forced] = torch.full_like(log_prob[forced], -torch.inf).scatter(2, symbol, chance)
+    if len(rows):
+        log_prob[rows] = torch.full_like(log_prob[rows], -torch.inf).scatter(2, symbol, chance)
     return log_prob

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from regard.search.scorer import Hypothesis
 
@@ -22,6 +22,7 @@ class Search(ABC):
     """A search for several sentences at once, each of which leaves as soon as it is decided."""
 
     sentences: int
+    """How many there have been; they are known by their numbers from 0 on."""
 
     @property
     @abstractmethod
@@ -37,12 +38,23 @@ class Search(ABC):
         """Give sentences up: nothing more is computed for them."""
 
     @abstractmethod
+    def join(self, other: Any) -> int:
+        """Go on with another search's sentences as well; the number of its first from now on.
+
+        The other must be a search of the same scorer, asked in the same way, and is used up.
+        """
+
+    @abstractmethod
     def progress(self, sentence: int) -> Progress:
         """How far a live sentence has come."""
 
     @abstractmethod
     def answers(self, sentence: int) -> list[Hypothesis]:
         """The best answers to a sentence that is decided, best first."""
+
+    @abstractmethod
+    def forget(self, sentence: int) -> None:
+        """Keep nothing of a sentence that is decided or was given up."""
 
     def finish(self) -> list[list[Hypothesis]]:
         """Go on until every sentence is decided."""
@@ -69,6 +81,17 @@ class Rounds(Search):
     def drop(self, sentences: Collection[int]) -> None:
         for search in self.searches:
             search.drop(sentences)
+
+    def join(self, other: Any) -> int:
+        first = self.sentences
+        for search, more in zip(self.searches, other.searches, strict=True):
+            search.join(more)
+        self.sentences += other.sentences
+        return first
+
+    def forget(self, sentence: int) -> None:
+        for search in self.searches:
+            search.forget(sentence)
 
     def progress(self, sentence: int) -> Progress:
         """Of the first draw, which is the first answer."""

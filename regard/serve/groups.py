@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from regard.serve.faults import broken
 from regard.serve.job import Found, Job, News
@@ -30,9 +30,9 @@ class Kind(NamedTuple):
     length: int
 
 
-def kind_of(job: Job, size: int) -> Kind:
+def kind_of(job: Job) -> Kind:
     """Which group a job fits into; a long input would make all others of its group as slow."""
-    return Kind(job.served.name, job.how, (size // SHORT).bit_length())
+    return Kind(job.served.name, job.how, (job.size // SHORT).bit_length())
 
 
 @runtime_checkable
@@ -43,53 +43,88 @@ class Going(Protocol):
     def live(self) -> Sequence[int]: ...
     def step(self) -> None: ...
     def drop(self, places: Collection[int]) -> None: ...
+    def join(self, other: Any) -> int: ...
+    def forget(self, place: int) -> None: ...
     def partial(self, place: int, *, look: bool = False) -> Partial: ...
     def output(self, place: int) -> Output: ...
     def trace(self, place: int) -> Trace: ...
 
 
 class Group:
-    """Jobs that go on together; each is told at once when its answer is there."""
+    """Jobs that go on together; others join them, and each is told at once of its answer."""
 
-    def __init__(self, kind: Kind, jobs: Sequence[Job], going: Going, *, spent: float) -> None:
-        self.kind, self.jobs, self.going = kind, jobs, going
-        self.steps, self.dropped = 0, 0
+    def __init__(self, kind: Kind, *, spent: float) -> None:
+        self.kind = kind
+        self.rested = self.dropped = self.longest = 0
+        """Steps since others joined, jobs that nobody waited for, symbols of the longest input."""
         self.spent = spent
         """Seconds of work, by which groups take turns."""
-        self.open = set(range(len(jobs)))
+        self.open: dict[int, Job] = {}
+        self._going: Going | None = None
+        self._steps = 0
+        self._joined: dict[int, int] = {}
+        """The step at which each joined."""
+
+    def padding(self, more: int) -> int:
+        """What stands behind the beginnings of all inputs if more join now.
+
+        The beginning of every answer is filled up to the length of the longest.
+        """
+        first = min(self._joined.values())
+        return sum(self._joined.values()) - first * len(self._joined) + more * (self._steps - first)
+
+    def join(self, jobs: Sequence[Job], going: Going) -> None:
+        """Go on with these jobs as well."""
+        first = 0
+        if self._going is None:
+            self._going = going
+        else:
+            first = self._going.join(going)
+        new = dict(enumerate(jobs, start=first))
+        self.open.update(new)
+        self._joined.update(dict.fromkeys(new, self._steps))
+        self.longest, self.rested = max(self.longest, *(job.size for job in jobs)), 0
 
     def turn(self) -> Iterator[News]:
         """A symbol more for every input, and news for those who wait."""
-        gone = [place for place in self.open if self.jobs[place].gone]
+        going = self._going
+        assert going is not None
+        gone = [place for place, job in self.open.items() if job.gone]
         if gone:
-            self.going.drop(gone)
-            self.open.difference_update(gone)
+            going.drop(gone)
+            for place in gone:
+                self._close(going, place)
             self.dropped += len(gone)
-        if self.going.live:
-            self.going.step()
-            self.steps += 1
-        live = set(self.going.live)
-        for place in sorted(self.open - live):
-            yield News(self.jobs[place], self._found(place))
-        self.open &= live
-        for place in sorted(self.open):
-            job = self.jobs[place]
+        if going.live:
+            going.step()
+            self._steps += 1
+            self.rested += 1
+        live = set(going.live)
+        for place in sorted(self.open.keys() - live):
+            found = News(self.open[place], self._found(going, place))
+            self._close(going, place)
+            yield found
+        for place, job in self.open.items():
             if job.ready:
                 job.ready = False
                 look = self.kind.how.trace and self.kind.length < LONG
-                yield News(job, self.going.partial(place, look=look))
+                yield News(job, going.partial(place, look=look))
+
+    def _close(self, going: Going, place: int) -> None:
+        del self.open[place], self._joined[place]
+        going.forget(place)
 
     def fail(self) -> Iterator[News]:
         """Tell all who still wait that the work broke."""
         fault = broken(f"{len(self.open)} inputs to {self.kind.model}")
-        for place in self.open:
-            yield News(self.jobs[place], fault)
-        self.open = set()
+        for job in self.open.values():
+            yield News(job, fault)
+        self.open = {}
 
-    def _found(self, place: int) -> Found:
-        output = self.going.output(place)
+    def _found(self, going: Going, place: int) -> Found:
+        output = going.output(place)
         if not self.kind.how.trace:
             return Found(output, None)
-        trace = self.going.trace(place)
+        trace = going.trace(place)
         small = trace.weights is None or trace.weights.size <= WEIGHTS
         return Found(output, trace.as_dict(heads=small))

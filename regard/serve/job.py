@@ -24,8 +24,8 @@ class Found(NamedTuple):
 class Job:
     """What is to be answered, and who waits for it.
 
-    All but `gone` and `ready` belongs to the event loop; the worker's thread hands over what it
-    finds through `News`.
+    All but `gone`, `ready` and `size` belongs to the event loop; the worker's thread hands over
+    what it finds through `News`.
     """
 
     def __init__(
@@ -44,6 +44,8 @@ class Job:
         """Nobody waits any more: the worker drops it."""
         self.ready = stream
         """Whether a beginning of the answer may be sent: the one before is on its way."""
+        self.size = 0
+        """Symbols of the input, as the worker counts them."""
         self._found: asyncio.Future[Found] = self.loop.create_future()
         self._begun: Partial | None = None
         self._news = asyncio.Event()

@@ -40,7 +40,7 @@ class Metrics:
         )
         self.together = Histogram(
             "regard_group_inputs",
-            "Inputs that were answered together.",
+            "Inputs that go on together, whenever some join.",
             ["model"],
             buckets=SIZES,
             registry=own,

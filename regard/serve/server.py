@@ -11,9 +11,17 @@ import uvicorn
 from fastapi import FastAPI
 
 from regard.serve.house import House
+from regard.serve.line import Line
 
 LINGER = 0.5
-"""Seconds for which new requests are told to go elsewhere before nobody listens any more."""
+"""Seconds without a request after which nobody listens any more; until then all are told to leave.
+
+Whoever waits for an answer asks again as soon as it is there, and a line that nobody takes any more
+is lost: so the door is closed only when all have been told.
+"""
+
+IDLE = 30
+"""Seconds for which a line is kept while no request comes through it."""
 
 
 class Server(uvicorn.Server):
@@ -24,7 +32,8 @@ class Server(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self.house, self.begun = house, begun
-        self._until = 0.0
+        self._until = self._latest = 0.0
+        self._seen = 0
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -36,10 +45,15 @@ class Server(uvicorn.Server):
             self.should_exit = self.force_exit = True
         self.house.closing = True
         self._until = monotonic() + LINGER
+        self._latest = self._until + self.house.limits.seconds
 
     async def on_tick(self, counter: int) -> bool:
-        if self.house.closing and monotonic() >= self._until:
-            self.should_exit = True
+        if self.house.closing:
+            asked = self.server_state.total_requests
+            if self.server_state.tasks or asked != self._seen:
+                self._until = monotonic() + LINGER
+            self._seen = asked
+            self.should_exit = self.should_exit or monotonic() >= min(self._until, self._latest)
         return await super().on_tick(counter)
 
 
@@ -73,7 +87,8 @@ def made(app: FastAPI, house: House, *, begun: Callable[[], object] = lambda: No
         log_level="warning",
         server_header=False,
         lifespan="on",
-        timeout_keep_alive=30,
+        http=Line,
+        timeout_keep_alive=max(1, min(IDLE, int(house.limits.seconds))),
         timeout_graceful_shutdown=int(house.limits.seconds) + 5,
     )
     return Server(config, house, begun=begun)

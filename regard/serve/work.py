@@ -9,15 +9,20 @@ from collections.abc import Callable
 from time import perf_counter
 
 from regard.serve.faults import RefusedError, broken
-from regard.serve.groups import Group, Kind, kind_of
+from regard.serve.groups import Going, Group, Kind, kind_of
 from regard.serve.job import Job, News, tell
 from regard.serve.limits import Limits
 from regard.serve.metrics import Metrics
 
 GATHER = 0.002
 """Seconds that the first of several requests that arrive together waits for the others."""
-PATIENCE = 32
-"""Steps of the youngest group of a kind after which the next may begin: fewer, larger groups."""
+REST = 4, 4
+"""Steps of a group after which others may join it again: so many, or one for so many inputs.
+
+To read those who join costs about a step, and to put their states beside many others as much.
+"""
+PADDING = 500
+"""Symbols behind the beginnings of answers that a group may have; docs/decisions.md says why."""
 SYMBOLS = 16_384
 """Source symbols of a group, padding included."""
 
@@ -25,9 +30,10 @@ SYMBOLS = 16_384
 class Worker:
     """Gathers requests into groups and gives each group in turn a symbol more.
 
-    The group that has had least time is next, so that a heavy one delays the others by one of its
-    steps and not by its answer. New groups of a kind begin one after another, a few steps apart:
-    under load each is large, and without load nobody waits.
+    Whoever comes later joins the youngest group of its kind where that stands: a step costs little
+    more for many than for one, and nobody waits for the answers of others. Only where ages would
+    differ so much that padding costs more than it saves, a new group begins. The group that has had
+    least time is next, so that a heavy one delays the others by one of its steps.
     """
 
     def __init__(
@@ -37,7 +43,7 @@ class Worker:
         self.live = 0
         self._prepare = prepare
         self._inbox: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._waiting: dict[Kind, deque[tuple[Job, int]]] = {}
+        self._waiting: dict[Kind, deque[Job]] = {}
         self._groups: list[Group] = []
         self._put = self._begun = 0
         self._closing = False
@@ -94,39 +100,40 @@ class Worker:
             self._closing = True
             return
         try:
-            size = job.served.size(job.given)
+            job.size = job.served.size(job.given)
         except Exception:
             self._begun += 1
             tell([News(job, broken(f"an input to {job.served.name}"))])
             return
-        self._waiting.setdefault(kind_of(job, size), deque()).append((job, size))
+        self._waiting.setdefault(kind_of(job), deque()).append(job)
 
     def _begin(self) -> None:
-        """Begin a group of every kind that has waited long enough, while there is room."""
+        """Let those who wait begin, where there is room and it is time."""
         for kind in list(self._waiting):
-            most = self._waiting[kind][0][0].served.batch
-            room = min(self.limits.live - self.live, most)
-            if room <= 0:
-                return
-            steps = [group.steps for group in self._groups if group.kind == kind]
-            full = min(room, len(self._waiting[kind])) == most
-            if steps and min(steps) < PATIENCE and not full:
+            youngest = self._youngest(kind)
+            if youngest is not None and youngest.rested < max(
+                REST[0], len(youngest.open) // REST[1]
+            ):
                 continue
             waiting = self._waiting.pop(kind)
-            self._ask(kind, self._chosen(waiting, room))
+            self._ask(kind, self._chosen(waiting))
             if waiting:
                 self._waiting[kind] = waiting  # behind all other kinds
 
-    def _chosen(self, waiting: deque[tuple[Job, int]], room: int) -> list[Job]:
+    def _youngest(self, kind: Kind) -> Group | None:
+        own = [group for group in self._groups if group.kind == kind]
+        return own[-1] if own else None
+
+    def _chosen(self, waiting: deque[Job]) -> list[Job]:
         """As many as fit side by side, those that came first."""
         chosen: list[Job] = []
         longest = 1
+        room = min(self.limits.live - self.live, waiting[0].served.batch)
         while waiting and len(chosen) < room:
-            job, size = waiting[0]
-            longest = max(longest, size)
+            longest = max(longest, waiting[0].size)
             if chosen and longest * (len(chosen) + 1) > SYMBOLS:
                 break
-            waiting.popleft()
+            job = waiting.popleft()
             self._begun += 1
             if job.gone:
                 self.metrics.dropped.inc()
@@ -150,10 +157,26 @@ class Worker:
             fault = broken(f"{len(jobs)} inputs to {kind.model}")
             tell([News(job, fault) for job in jobs])
             return
-        spent = min((group.spent for group in self._groups), default=0.0)
-        self._groups.append(Group(kind, jobs, going, spent=spent))
+        self._join(kind, jobs, going)
+
+    def _join(self, kind: Kind, jobs: list[Job], going: Going) -> None:
+        group = self._youngest(kind)
+        if group is None or not self._fits(group, jobs):
+            group = Group(kind, spent=min((each.spent for each in self._groups), default=0.0))
+            self._groups.append(group)
+        group.join(jobs, going)
         self.live += len(jobs)
-        self.metrics.together.labels(kind.model).observe(len(jobs))
+        self.metrics.together.labels(kind.model).observe(len(group.open))
+
+    def _fits(self, group: Group, jobs: list[Job]) -> bool:
+        """Whether jobs may join a group, or had better make one of their own."""
+        together = len(group.open) + len(jobs)
+        longest = max(group.longest, *(job.size for job in jobs))
+        return (
+            together <= self.limits.batch
+            and longest * together <= SYMBOLS
+            and group.padding(len(jobs)) <= PADDING
+        )
 
     def _turn(self, group: Group) -> None:
         began, before, dropped = perf_counter(), len(group.open), group.dropped
@@ -162,10 +185,10 @@ class Worker:
             news.extend(group.turn())
         except Exception:
             news.extend(group.fail())
-        tell(news)
         self.metrics.steps.inc()
         self.metrics.dropped.inc(group.dropped - dropped)
-        group.spent += perf_counter() - began
         self.live -= before - len(group.open)
         if not group.open:
             self._groups.remove(group)
+        tell(news)  # after the counts: whoever has an answer finds them right
+        group.spent += perf_counter() - began

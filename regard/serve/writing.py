@@ -20,8 +20,9 @@ class Writing:
     def __init__(
         self, writer: Writer, prompts: Sequence[str], *, length: int, sampling: Sampling | None
     ) -> None:
-        self.writer, self.prompts = writer, prompts
-        self._said: list[list[str]] = [[] for _ in prompts]
+        self.writer, self._places = writer, len(prompts)
+        self._prompts = dict(enumerate(prompts))
+        self._said: dict[int, list[str]] = {place: [] for place in self._prompts}
         self._going: dict[int, Iterator[str]] = {
             place: writer.write(prompt, length=length, sampling=sampling)
             for place, prompt in enumerate(prompts)
@@ -46,6 +47,19 @@ class Writing:
         for place in places:
             self._going.pop(place, None)
 
+    def join(self, other: Writing) -> int:
+        """Write on from the prompts of another as well; the place of its first from now on."""
+        first = self._places
+        self._prompts.update({first + place: own for place, own in other._prompts.items()})
+        self._said.update({first + place: own for place, own in other._said.items()})
+        self._going.update({first + place: own for place, own in other._going.items()})
+        self._places += other._places
+        return first
+
+    def forget(self, place: int) -> None:
+        """Keep nothing of a prompt that is written on from, or was given up."""
+        del self._prompts[place], self._said[place]
+
     def partial(self, place: int, *, look: bool = False) -> Partial:  # noqa: ARG002
         """What is written so far; nothing of it will change."""
         said = self._said[place]
@@ -53,7 +67,7 @@ class Writing:
 
     def output(self, place: int) -> Output:
         """All that is written."""
-        prompt, said = self.prompts[place], self._said[place]
+        prompt, said = self._prompts[place], self._said[place]
         unknown = self.writer.symbols.unknown(prompt)
         return Output(prompt, "".join(said), list(said), 0.0, 0.0, unknown=unknown)
 

@@ -76,31 +76,33 @@ class Answering(Trained):
             return self.replayed(given, [0], self.target.encode(self.tidied([answer])))[0]
         forks = Forks()
         asking = self._begin(given, decode or self.decode, None, [prefix], forks)
-        tokens = asking.search.finish()[0][0].tokens
-        return self.replayed(given, [0], [tokens], forks)[0]
+        asking.search.finish()
+        return asking.trace(0)
 
     def replayed(
         self,
         given: Given,
-        places: Sequence[int],
+        rows: Sequence[int],
         answers: list[list[int]],
-        forks: Forks | None = None,
+        trees: Sequence[SearchTree | None] | None = None,
     ) -> list[Trace]:
         """The traces of known answers to some of the inputs."""
-        rows = torch.as_tensor(list(places))
-        again = replay.replay(self.model, given.source[rows], given.mask[rows], answers)
+        chosen = torch.as_tensor(list(rows))
+        again = replay.replay(self.model, given.source[chosen], given.mask[chosen], answers)
         return [
             Trace(
-                given.places[place],
+                given.places[row],
                 self.target.tokens([*answer, Tokenizer.EOS]),
                 self.target.words(answer),
                 self.target.decode(answer),
                 each.weights,
                 each.log_probs,
                 each.choices(self.target),
-                None if forks is None else self._tree(forks, place, answer),
+                tree,
             )
-            for place, answer, each in zip(places, answers, again, strict=True)
+            for row, answer, each, tree in zip(
+                rows, answers, again, trees or [None] * len(answers), strict=True
+            )
         ]
 
     def _begin(
@@ -145,7 +147,8 @@ class Answering(Trained):
             raise ValueError(f"prefix: no symbol for {', '.join(map(repr, strange))} in {prefix!r}")
         return self.target.encode([text])[0]
 
-    def _tree(self, forks: Forks, place: int, answer: list[int]) -> SearchTree:
+    def tree(self, forks: Forks, place: int, answer: list[int]) -> SearchTree:
+        """What a search considered on its way to an answer."""
         found = forks.of.get(place, [])
         tokens = self.target.tokens([fork.token for fork in found])
         branches = [

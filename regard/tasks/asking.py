@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -49,7 +50,8 @@ class Asking:
     def __init__(
         self, asked: Answering, given: Given, search: Search, forks: Forks | None = None
     ) -> None:
-        self.asked, self.given, self.search, self.forks = asked, given, search, forks
+        self.asked, self.search, self.forks = asked, search, forks
+        self._given = {place: (given, place) for place in range(len(given.names))}
 
     @property
     def live(self) -> Sequence[int]:
@@ -64,21 +66,37 @@ class Asking:
         """Give inputs up: nothing more is computed for them."""
         self.search.drop(places)
 
+    def join(self, other: Asking) -> int:
+        """Answer the inputs of another as well; the place of its first input from now on.
+
+        It must ask the same model in the same way, and is used up.
+        """
+        first = self.search.join(other.search)
+        self._given.update({first + place: own for place, own in other._given.items()})
+        return first
+
+    def forget(self, place: int) -> None:
+        """Keep nothing of an input that is answered or was given up."""
+        self._given.pop(place, None)
+        self.search.forget(place)
+
     def partial(self, place: int, *, look: bool = False) -> Partial:
         """What a live input has been answered so far and, if asked, where the model looked."""
         tokens, settled, log_prob = self.search.progress(place)
         said = self.asked.target
         begun = Partial(said.decode(tokens), said.tokens(tokens), settled, log_prob)
-        if (
-            look
-            and (trace := self.asked.replayed(self.given, [place], [tokens])[0]).weights is not None
-        ):
-            return begun._replace(attention=trace.alignment[: len(tokens)], source=trace.source)
-        return begun
+        if not look:
+            return begun
+        given, row = self._given[place]
+        [trace] = self.asked.replayed(given, [row], [tokens])
+        if trace.weights is None:
+            return begun
+        return begun._replace(attention=trace.alignment[: len(tokens)], source=trace.source)
 
     def output(self, place: int) -> Output:
         """The answers to an input that is not live any more."""
-        said, name, unknown = self.asked.target, self.given.names[place], self.given.unknown[place]
+        given, row = self._given[place]
+        said, name, unknown = self.asked.target, given.names[row], given.unknown[row]
         first, *others = (
             Output(
                 name,
@@ -96,7 +114,9 @@ class Asking:
     def trace(self, place: int) -> Trace:
         """How the best answer to an input that is not live any more came about."""
         best = self.search.answers(place)[0].tokens
-        return self.asked.replayed(self.given, [place], [best], self.forks)[0]
+        tree = None if self.forks is None else self.asked.tree(self.forks, place, best)
+        given, row = self._given[place]
+        return self.asked.replayed(given, [row], [best], [tree])[0]
 
     def finish(self, *, look: bool = False) -> list[Output]:
         """Answer every input; with `look`, each best answer comes with its trace."""
@@ -104,7 +124,11 @@ class Asking:
         outputs = [self.output(place) for place in range(len(best))]
         if not look:
             return outputs
-        traces = self.asked.replayed(self.given, range(len(best)), best)
+        traces: list[Trace] = []
+        for _, own in groupby(range(len(best)), key=lambda place: id(self._given[place][0])):
+            places = list(own)
+            given, rows = self._given[places[0]][0], [self._given[place][1] for place in places]
+            traces += self.asked.replayed(given, rows, [best[place] for place in places])
         return [
             Output(**{**vars(output), "seen": None if trace.weights is None else trace})
             for output, trace in zip(outputs, traces, strict=True)

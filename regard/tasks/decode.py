@@ -19,6 +19,7 @@ from regard.search import (
     Forks,
     Gnmt,
     Hypothesis,
+    Likeliest,
     Penalty,
     Rounds,
     Scorer,
@@ -26,7 +27,6 @@ from regard.search import (
     Symbols,
     drawing,
     exhaustive,
-    likeliest,
 )
 
 
@@ -94,7 +94,7 @@ class Decode:
         limits = self.limits(mask, most)
         asked: dict[str, Any] = {"symbols": self.symbols, "limits": limits, "prefix": prefix}
         if self.beam == 1 and forks is None and ending is None:
-            return Follow(scorer, source, likeliest, penalty=self.penalty, **asked)
+            return Follow(scorer, source, Likeliest(), penalty=self.penalty, **asked)
         return Beam(
             scorer,
             source,

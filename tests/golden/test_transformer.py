@@ -44,7 +44,7 @@ def test_embedding_is_scaled_and_has_its_place_added() -> None:
     for positions in ("sinusoidal", "learned", "none"):
         embedding = random_weights(Embedding(5, 4, positions=positions, longest=8))
         w = weights_of(embedding)
-        got = embedding(torch.tensor([[3, 1, 3]]), 2)
+        got = embedding(torch.tensor([[3, 1, 3]]), torch.tensor([2]))
         for time, token in enumerate([3, 1, 3]):
             place = {
                 "sinusoidal": [wave(time + 2, i, 4) for i in range(4)],

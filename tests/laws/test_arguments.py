@@ -50,7 +50,9 @@ WRONG: dict[str, tuple[Any, str]] = {
         "4 tokens is longer than the 3 positions",
     ),
     "longest step": (
-        lambda: Embedding(7, 4, positions="sinusoidal", longest=3)(torch.ones(1, 1).long(), 3),
+        lambda: Embedding(7, 4, positions="sinusoidal", longest=3)(
+            torch.ones(2, 1).long(), torch.tensor([0, 3])
+        ),
         "4 tokens is longer than the 3 positions",
     ),
 }

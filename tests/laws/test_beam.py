@@ -19,13 +19,13 @@ from regard.search import (
     Fork,
     Forks,
     Hypothesis,
+    Likeliest,
     Penalty,
     Raw,
     Scorer,
     beam,
     exhaustive,
     greedy,
-    likeliest,
 )
 
 from .zoo import (
@@ -365,12 +365,12 @@ def test_what_is_dropped_leaves_and_changes_nothing_for_the_rest(
     options: dict[str, Any] = {"symbols": SYMBOLS, "limits": limits}
     for search in (
         Beam(Table(), source, width=width, nbest=width, **options),
-        Follow(Table(), source, likeliest, **options),
+        Follow(Table(), source, Likeliest(), **options),
     ):
         whole = type(search)(
             Table(),
             source,
-            *([likeliest] if isinstance(search, Follow) else []),
+            *([Likeliest()] if isinstance(search, Follow) else []),
             **options,
             **({"width": width, "nbest": width} if isinstance(search, Beam) else {}),
         ).finish()

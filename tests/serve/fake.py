@@ -21,8 +21,9 @@ class Backwards:
     """Some texts on their way; every step takes its time."""
 
     def __init__(self, served: Letters, texts: Sequence[str], how: How) -> None:
-        self.served, self.texts, self.how = served, texts, how
-        self.said = [""] * len(texts)
+        self.served, self.how, self.count = served, how, len(texts)
+        self.texts = dict(enumerate(texts))
+        self.said = dict.fromkeys(self.texts, "")
         self.going = [place for place, text in enumerate(texts) if text]
 
     @property
@@ -42,6 +43,16 @@ class Backwards:
 
     def drop(self, places: Collection[int]) -> None:
         self.going = [place for place in self.going if place not in places]
+
+    def join(self, other: Backwards) -> int:
+        first, self.count = self.count, self.count + other.count
+        self.texts.update({first + place: text for place, text in other.texts.items()})
+        self.said.update({first + place: said for place, said in other.said.items()})
+        self.going += [first + place for place in other.going]
+        return first
+
+    def forget(self, place: int) -> None:
+        del self.texts[place], self.said[place]
 
     def partial(self, place: int, *, look: bool = False) -> Any:
         said = self.said[place]

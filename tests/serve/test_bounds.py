@@ -230,3 +230,27 @@ def test_token() -> None:
         right = where.send("POST", "/v1/run", body, **JSON, Authorization="bearer sesame")
         assert right.text == "cba"
         assert [where.get(path).status for path in ("/health", "/ready")] == [200, 200]
+
+
+def test_heads_without_end() -> None:
+    """Of the first request of a line and of a later one; a whole request has all its time."""
+    head = b"POST /v1/run HTTP/1.1\r\nHost: x\r\n"
+    health = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n"
+    with served(house(pace=0.01, seconds=1.9)) as where:
+        for before in (b"", health):
+            with socket.create_connection((where.host, where.port), timeout=30) as line:
+                if before:
+                    line.sendall(before)
+                    answer = b""
+                    while not answer.endswith(b"}"):
+                        answer += line.recv(10_000)
+                line.sendall(head)
+                began = time.monotonic()
+                for _ in range(20):  # a byte now and then does not help
+                    time.sleep(0.1)
+                    with suppress(OSError):
+                        line.sendall(b"X")
+                with suppress(OSError):
+                    assert line.recv(10_000) == b""
+                assert time.monotonic() - began < 10
+        assert where.letters("a" * 120).status == 200
