@@ -29,14 +29,17 @@ def main() -> None:
     arguments.add_argument("file", help="sentences, one a line")
     arguments.add_argument("--sentences", type=int, default=512, metavar="N")
     arguments.add_argument("--rounds", type=int, default=3, metavar="N")
-    arguments.add_argument("--threads", type=int, default=1, metavar="N", help="of the models")
+    arguments.add_argument("--threads", type=int, metavar="N", help="of plain decoding")
+    arguments.add_argument(
+        "server", nargs="*", metavar="OPTION", help="of regard serve, behind --, as --workers 1"
+    )
     asked = arguments.parse_args()
     lines = Path(asked.file).read_text(encoding="utf-8").splitlines()
     texts = list(dict.fromkeys(line for line in lines if line.strip()))[: asked.sentences]
     keep_memory()  # as `regard run` does
     plain = Plain(asked.model, asked.threads)
     started = time.perf_counter()
-    url, process = serve(asked.model, asked.threads)
+    url, process = serve(asked.model, asked.server)
     try:
         asyncio.run(measure(url, process, plain, texts, asked.rounds))
     finally:
@@ -47,12 +50,13 @@ def main() -> None:
 class Plain:
     """The model in this process, as `regard run` uses it."""
 
-    def __init__(self, model: str, threads: int) -> None:
+    def __init__(self, model: str, threads: int | None) -> None:
         import torch
 
         import regard
 
-        torch.set_num_threads(threads)
+        torch.set_num_threads(threads or torch.get_num_threads())
+        print(f"plain decoding has {torch.get_num_threads()} threads")
         self.trained: Any = regard.load(model)
         self.trained.run(["a"])
         self.texts: dict[str, str] = {}
@@ -66,10 +70,9 @@ class Plain:
         return len(texts) / seconds
 
 
-def serve(model: str, threads: int) -> tuple[str, subprocess.Popen[str]]:
+def serve(model: str, options: Sequence[str]) -> tuple[str, subprocess.Popen[str]]:
     """A server in a process of its own, and where it listens."""
-    command = [sys.executable, "-m", "regard.cli", "serve", model, "--port", "0"]
-    command += ["--threads", str(threads)]
+    command = [sys.executable, "-m", "regard.cli", "serve", model, "--port", "0", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for line in process.stdout:

@@ -322,7 +322,14 @@ def serve(word: argparse.ArgumentParser) -> None:
         "REGARD_TOKEN, else requests need none)",
     )
     word.add_argument(
-        "--threads", type=int, metavar="N", help="of the models (default: all cores but one)"
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes that answer, each with the models in its own memory (default: one for "
+        "each core, 4 at most)",
+    )
+    word.add_argument(
+        "--threads", type=int, metavar="N", help="of each worker (default: its share of the cores)"
     )
     for option, about in BOUNDS.items():
         name = option.removeprefix("most-")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from functools import partial
 from importlib.util import find_spec
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -14,6 +15,8 @@ from regard.serve.limits import Limits
 if TYPE_CHECKING:
     from regard.serve.house import House
 
+MOST_WORKERS = 4
+"""Workers that are started unless more are asked for: each has the models in its own memory."""
 PACKAGES = ("fastapi", "uvicorn", "python_multipart", "prometheus_client")
 
 
@@ -22,6 +25,7 @@ def serve(
     host: str,
     port: int,
     token: str | None,
+    workers: int | None,
     threads: int | None,
     seconds: float,
     queue: int,
@@ -41,7 +45,9 @@ def serve(
                 f'there is no {package}; install what the server needs: pip install "regard[serve]"'
             )
     from regard.serve.app import build
+    from regard.serve.hands import hired
     from regard.serve.house import House
+    from regard.serve.offered import Offered
     from regard.serve.served import load
     from regard.serve.server import address, listen, made
 
@@ -59,8 +65,15 @@ def serve(
         pixels=pixels,
     )
     secret = _secret(token or os.environ.get("REGARD_TOKEN", ""))
-    with listen(host, port) as opened:
-        house = House(load(models, limits), limits=limits, prepare=lambda: _threads(threads))
+    count, each = _shares(workers, threads)
+    loading = partial(load, models, limits)
+    with (
+        listen(host, port) as opened,
+        hired(loading, limits, workers=count, threads=each) as hands,
+    ):
+        known, *_ = [hand.facts() for hand in hands]
+        offered = {name: Offered(facts, limits) for name, facts in known.items()}
+        house = House(offered, hands=hands, limits=limits)
         app = build(house, token=secret)
         server = made(app, house, begun=lambda: _say(house, address(opened), secret is not None))
         server.run(sockets=[opened])
@@ -86,8 +99,11 @@ def _secret(token: str) -> str | None:
     return token or None
 
 
-def _threads(threads: int | None) -> None:
-    """Leave a core to those who ask, unless told otherwise."""
-    import torch
-
-    torch.set_num_threads(threads or max(1, (os.cpu_count() or 2) - 1))
+def _shares(workers: int | None, threads: int | None) -> tuple[int, int]:
+    """How many workers, and threads of each: a core for each worker, if none is told otherwise."""
+    for name, value in {"--workers": workers, "--threads": threads}.items():
+        if value is not None and value < 1:
+            raise ValueError(f"{name}: wanted at least 1, got {value}")
+    cores = os.cpu_count() or 1
+    count = workers or min(MOST_WORKERS, cores)
+    return count, threads or max(1, cores // count)

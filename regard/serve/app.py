@@ -39,7 +39,7 @@ def build(house: House, *, token: str | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def opened(_: FastAPI) -> AsyncIterator[None]:
-        house.worker.start()
+        house.crew.start()
         yield
         await asyncio.to_thread(house.close)
 
@@ -81,13 +81,13 @@ def _models(app: FastAPI, house: House) -> None:
 def _state(app: FastAPI, house: House) -> None:
     @app.get("/health", summary="Whether the server works", responses=_faults(503))
     async def health() -> State:
-        if not house.worker.works:
-            raise RefusedError(503, "broken", "the worker has ended; start the server again")
+        if not house.crew.works:
+            raise RefusedError(503, "broken", "the workers have ended; start the server again")
         return State(status="ok")
 
     @app.get("/ready", summary="Whether it takes requests", responses=_faults(503))
     async def ready() -> State:
-        if house.closing or not house.worker.works:
+        if house.closing or not house.crew.works:
             raise RefusedError(503, "closing", "no more requests are taken")
         return State(status="ready")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import secrets
+from functools import partial
+from typing import Any
 
 from fastapi import Response
 from pydantic import BaseModel
@@ -34,6 +36,10 @@ class RefusedError(Exception):
         super().__init__(message)
         self.status, self.code, self.message = status, code, message
         self.headers = headers or {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Go from one process to another."""
+        return partial(RefusedError, headers=self.headers), (self.status, self.code, self.message)
 
     def as_dict(self) -> dict[str, dict[str, str]]:
         """For JSON."""

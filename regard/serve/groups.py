@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from regard.serve.faults import broken
-from regard.serve.job import Found, Job, News
+from regard.serve.errand import Errand, Found, News
+from regard.serve.faults import GoneError, broken
 
 if TYPE_CHECKING:
     from regard.look.trace import Trace
@@ -30,9 +30,9 @@ class Kind(NamedTuple):
     length: int
 
 
-def kind_of(job: Job) -> Kind:
-    """Which group a job fits into; a long input would make all others of its group as slow."""
-    return Kind(job.served.name, job.how, (job.size // SHORT).bit_length())
+def kind_of(errand: Errand) -> Kind:
+    """Which group an errand fits into; a long input would make all others of its group as slow."""
+    return Kind(errand.served.name, errand.how, (errand.size // SHORT).bit_length())
 
 
 @runtime_checkable
@@ -51,15 +51,15 @@ class Going(Protocol):
 
 
 class Group:
-    """Jobs that go on together; others join them, and each is told at once of its answer."""
+    """Errands that go on together; others join them, and each is told at once of its answer."""
 
     def __init__(self, kind: Kind, *, spent: float) -> None:
         self.kind = kind
-        self.rested = self.dropped = self.longest = 0
-        """Steps since others joined, jobs that nobody waited for, symbols of the longest input."""
+        self.rested = self.longest = 0
+        """Steps since others joined, and symbols of the longest input."""
         self.spent = spent
         """Seconds of work, by which groups take turns."""
-        self.open: dict[int, Job] = {}
+        self.open: dict[int, Errand] = {}
         self._going: Going | None = None
         self._steps = 0
         self._joined: dict[int, int] = {}
@@ -73,52 +73,52 @@ class Group:
         first = min(self._joined.values())
         return sum(self._joined.values()) - first * len(self._joined) + more * (self._steps - first)
 
-    def join(self, jobs: Sequence[Job], going: Going) -> None:
-        """Go on with these jobs as well."""
+    def join(self, errands: Sequence[Errand], going: Going) -> None:
+        """Go on with these as well."""
         first = 0
         if self._going is None:
             self._going = going
         else:
             first = self._going.join(going)
-        new = dict(enumerate(jobs, start=first))
+        new = dict(enumerate(errands, start=first))
         self.open.update(new)
         self._joined.update(dict.fromkeys(new, self._steps))
-        self.longest, self.rested = max(self.longest, *(job.size for job in jobs)), 0
+        self.longest, self.rested = max(self.longest, *(each.size for each in errands)), 0
 
     def turn(self) -> Iterator[News]:
         """A symbol more for every input, and news for those who wait."""
         going = self._going
         assert going is not None
-        gone = [place for place, job in self.open.items() if job.gone]
+        gone = [place for place, errand in self.open.items() if errand.gone]
         if gone:
             going.drop(gone)
             for place in gone:
-                self._close(going, place)
-            self.dropped += len(gone)
+                yield News(self._close(going, place), GoneError())
         if going.live:
             going.step()
             self._steps += 1
             self.rested += 1
         live = set(going.live)
         for place in sorted(self.open.keys() - live):
-            found = News(self.open[place], self._found(going, place))
-            self._close(going, place)
-            yield found
-        for place, job in self.open.items():
-            if job.ready:
-                job.ready = False
+            found = self._found(going, place)
+            yield News(self._close(going, place), found)
+        for place, errand in self.open.items():
+            if errand.ready:
+                errand.ready = False
                 look = self.kind.how.trace and self.kind.length < LONG
-                yield News(job, going.partial(place, look=look))
+                yield News(errand.number, going.partial(place, look=look), last=False)
 
-    def _close(self, going: Going, place: int) -> None:
-        del self.open[place], self._joined[place]
+    def _close(self, going: Going, place: int) -> int:
+        """Forget all of an errand but its number."""
         going.forget(place)
+        del self._joined[place]
+        return self.open.pop(place).number
 
     def fail(self) -> Iterator[News]:
         """Tell all who still wait that the work broke."""
         fault = broken(f"{len(self.open)} inputs to {self.kind.model}")
-        for job in self.open.values():
-            yield News(job, fault)
+        for errand in self.open.values():
+            yield News(errand.number, fault)
         self.open = {}
 
     def _found(self, going: Going, place: int) -> Found:

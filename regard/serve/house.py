@@ -1,10 +1,10 @@
-"""All that a server is: its models, its worker, its bounds, and who is in."""
+"""All that a server is: its models, its workers, its bounds, and who is in."""
 
 from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from regard.data.images import Picture, TooManyPixelsError, open_image
 from regard.data.sources import DataError
+from regard.serve.crew import Crew, Hand
 from regard.serve.faults import RefusedError, busy
 from regard.serve.files import files
 from regard.serve.limits import Limits
 from regard.serve.metrics import Metrics
-from regard.serve.work import Worker
 from regard.words import nearest
 
 if TYPE_CHECKING:
@@ -32,13 +32,12 @@ class House:
     def __init__(
         self,
         models: Mapping[str, Offered],
-        *,
-        limits: Limits | None = None,
-        prepare: Callable[[], object] = lambda: None,
+        hands: Sequence[Hand],
+        limits: Limits,
     ) -> None:
-        self.models, self.limits = models, limits or Limits()
+        self.models, self.limits = models, limits
         self.metrics = Metrics()
-        self.worker = Worker(self.limits, self.metrics, prepare=prepare)
+        self.crew = Crew(hands, self.metrics)
         self.page = files(PAGE)
         self.viewer = files(VIEWER)
         self.closing = False
@@ -47,15 +46,16 @@ class House:
         # One picture at a time: of two, the larger would only slow the other down.
         self._opener = ThreadPoolExecutor(1, "regard-pictures")
         self.metrics.watch(
-            waiting=("Requests that wait for their turn.", lambda: self.worker.waiting),
-            live=("Inputs that are worked on.", lambda: self.worker.live),
+            workers=("Workers that are there.", lambda: self.crew.hands),
+            waiting=("Requests that wait for their turn.", lambda: self.crew.waiting),
+            live=("Inputs that are worked on.", lambda: self.crew.live),
             streams=("Answers that are sent while they come about.", lambda: self.streams),
         )
 
     @property
     def later(self) -> float:
         """Seconds after which there is likely to be room again."""
-        return min(self.limits.seconds, 1 + self.worker.waiting / 64)
+        return min(self.limits.seconds, 1 + self.crew.waiting / 64)
 
     def model(self, name: str | None) -> Offered:
         """The model of a name, or the only one."""
@@ -72,9 +72,9 @@ class House:
     @contextmanager
     def entering(self) -> Iterator[None]:
         """While a request is read: it counts as waiting already, so that bodies are bounded too."""
-        if self.closing or not self.worker.works:
-            raise busy("this server is about to end", 1)
-        if self.worker.waiting + self._coming >= self.limits.queue:
+        if self.closing or not self.crew.works:
+            raise busy("this server is about to end", 1.0)
+        if self.crew.waiting + self._coming >= self.limits.queue:
             raise busy(f"{self.limits.queue} requests are waiting already", self.later)
         self._coming += 1
         try:
@@ -116,8 +116,8 @@ class House:
             raise RefusedError(422, "no_picture", _plain(error)) from None
 
     def close(self) -> None:
-        """Finish what was taken and end the threads."""
-        self.worker.stop()
+        """Finish what was taken and end the workers."""
+        self.crew.stop()
         self._opener.shutdown()
 
 

@@ -1,32 +1,21 @@
-"""One request on its way: the event loop waits for it, the worker's thread answers it."""
+"""One request on its way: the event loop waits for it, a worker answers it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from regard.serve.faults import GoneError, RefusedError
+from regard.serve.errand import Ask, Found, Leave, More, Order
+from regard.serve.faults import GoneError
 
 if TYPE_CHECKING:
     from regard.serve.offered import How, Offered
     from regard.tasks.asking import Partial
-    from regard.tasks.output import Output
-
-
-class Found(NamedTuple):
-    """An answer with its trace, where one was asked for."""
-
-    output: Output
-    trace: dict[str, Any] | None
 
 
 class Job:
-    """What is to be answered, and who waits for it.
-
-    All but `gone`, `ready` and `size` belongs to the event loop; the worker's thread hands over
-    what it finds through `News`.
-    """
+    """What is to be answered, and who waits for it; it belongs to the event loop."""
 
     def __init__(
         self,
@@ -39,16 +28,21 @@ class Job:
     ) -> None:
         self.served, self.given, self.how, self.prefix = served, given, how, prefix
         self.stream = stream
-        self.loop = asyncio.get_running_loop()
-        self.gone = False
-        """Nobody waits any more: the worker drops it."""
-        self.ready = stream
-        """Whether a beginning of the answer may be sent: the one before is on its way."""
-        self.size = 0
-        """Symbols of the input, as the worker counts them."""
-        self._found: asyncio.Future[Found] = self.loop.create_future()
+        self._number = 0
+        self._order: Callable[[Order], object] = lambda _: None
+        self._found: asyncio.Future[Found] = asyncio.get_running_loop().create_future()
         self._begun: Partial | None = None
         self._news = asyncio.Event()
+
+    @property
+    def over(self) -> bool:
+        """Whether the answer is there, or nobody waits for it any more."""
+        return self._found.done()
+
+    def begin(self, number: int, order: Callable[[Order], object]) -> None:
+        """Have it answered by whoever takes these orders."""
+        self._number, self._order = number, order
+        order(Ask(number, self.served.name, self.given, self.how, self.prefix, self.stream))
 
     async def found(self) -> Found:
         """The answer, once it is there."""
@@ -61,22 +55,23 @@ class Job:
         """
         await self._news.wait()
         self._news.clear()
-        if self._found.done():
+        if self.over:
             self._news.set()
             return self._found.result()
         begun, self._begun = self._begun, None
         assert begun is not None
-        self.ready = True
+        self._order(More(self._number))
         return begun
 
     def leave(self) -> None:
         """Wait no more: the worker gives the work up, and whoever still waits is told."""
-        self.gone = True
-        self.hear(GoneError())
+        if not self.over:
+            self._order(Leave(self._number))
+            self.hear(GoneError())
 
     def hear(self, news: Partial | Found | Exception) -> None:
         """Take over what the worker found."""
-        if self._found.done():
+        if self.over:
             return
         if isinstance(news, Exception):
             self._found.set_exception(news)
@@ -86,25 +81,3 @@ class Job:
         else:
             self._begun = news
         self._news.set()
-
-
-class News(NamedTuple):
-    """Something that the worker found for a job."""
-
-    job: Job
-    what: Partial | Found | RefusedError
-
-
-def tell(news: Sequence[News]) -> None:
-    """Hand over what was found, from the worker's thread to the event loop, in one go."""
-    if not news:
-        return
-    try:
-        news[0].job.loop.call_soon_threadsafe(_hear, news)
-    except RuntimeError:
-        return  # the loop has ended, and with it everybody who waited
-
-
-def _hear(news: Sequence[News]) -> None:
-    for job, what in news:
-        job.hear(what)

@@ -29,23 +29,13 @@ class How(NamedTuple):
     trace: bool = False
 
 
-class Offered(ABC):
-    """A model under a name, with the bounds of what it does for anybody."""
+class Offered:
+    """A model under a name, with the bounds of what it does for anybody, wherever it is."""
 
     def __init__(self, facts: Facts, limits: Limits) -> None:
         self.name, self.facts, self.limits = facts.name, facts, limits
         self.sees, self.writes = facts.input == "picture", facts.output == "continuation"
         self.batch = min(limits.batch, PICTURES) if self.sees else limits.batch
-
-    @abstractmethod
-    def size(self, given: Any) -> int:
-        """By which inputs of like length are grouped."""
-
-    @abstractmethod
-    def ask(
-        self, inputs: Sequence[Any], how: How, prefixes: Sequence[str | list[str] | None]
-    ) -> Going:
-        """Begin to answer some inputs together; a ValueError says what the model cannot read."""
 
     def how(self, ask: Ask) -> How:
         """How a request wants to be answered; refuses what this model or the bounds forbid."""
@@ -77,6 +67,20 @@ class Offered(ABC):
             wanted = f"wanted at most {self.limits.characters:,} {unit}"
             message = f"{name}: {wanted}, got {len(text):,}; send it in parts"
             raise RefusedError(413, "too_long", message)
+
+
+class Answerer(Offered, ABC):
+    """A model that is here to answer."""
+
+    @abstractmethod
+    def size(self, given: Any) -> int:
+        """By which inputs of like length are grouped."""
+
+    @abstractmethod
+    def ask(
+        self, inputs: Sequence[Any], how: How, prefixes: Sequence[str | list[str] | None]
+    ) -> Going:
+        """Begin to answer some inputs together; a ValueError says what the model cannot read."""
 
 
 def _refuse(options: Mapping[str, object], why: str) -> None:

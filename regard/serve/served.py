@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import regard
 from regard.attention.base import Attention
 from regard.serve.limits import Limits
-from regard.serve.offered import How, Offered
+from regard.serve.offered import Answerer, How
 from regard.serve.wire import Bounds, Facts
 from regard.serve.writing import Writing
 from regard.tasks.decode import Decode, Sampling
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from regard.serve.groups import Going
 
 
-class Served(Offered):
+class Served(Answerer):
     """A trained model under a name."""
 
     def __init__(self, name: str, trained: Any, limits: Limits) -> None:

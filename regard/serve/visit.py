@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request, Response
 
 from regard.serve.body import CLOSE, read
+from regard.serve.errand import Found
 from regard.serve.faults import GoneError, RefusedError
-from regard.serve.job import Found, Job
+from regard.serve.job import Job
 from regard.serve.stream import Events, begun, event, faulty
 from regard.serve.wire import Answer, Answers
 
@@ -81,7 +82,7 @@ class Visit:
             if ask.stream:
                 left.enter_context(self.house.streaming())
             job = Job(served, given, how, prefix=ask.prefix, stream=ask.stream)
-            self.house.worker.put(job)
+            self.house.crew.put(job)
             return job
 
     async def _given(

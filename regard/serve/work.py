@@ -1,18 +1,20 @@
-"""The worker: one thread that owns the models and shares its time among all who ask."""
+"""The worker: it owns the models and shares its time among all who ask."""
 
 from __future__ import annotations
 
 import queue
-import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from regard.serve.faults import RefusedError, broken
+from regard.serve.errand import Ask, Errand, News, Order, Report
+from regard.serve.faults import GoneError, RefusedError, broken
 from regard.serve.groups import Going, Group, Kind, kind_of
-from regard.serve.job import Job, News, tell
 from regard.serve.limits import Limits
-from regard.serve.metrics import Metrics
+
+if TYPE_CHECKING:
+    from regard.serve.offered import Answerer
 
 GATHER = 0.002
 """Seconds that the first of several requests that arrive together waits for the others."""
@@ -34,78 +36,64 @@ class Worker:
     more for many than for one, and nobody waits for the answers of others. Only where ages would
     differ so much that padding costs more than it saves, a new group begins. The group that has had
     least time is next, so that a heavy one delays the others by one of its steps.
+
+    Only `put` may be called by others than the thread that calls `work`.
     """
 
-    def __init__(
-        self, limits: Limits, metrics: Metrics, *, prepare: Callable[[], object] = lambda: None
-    ) -> None:
-        self.limits, self.metrics = limits, metrics
-        self.live = 0
-        self._prepare = prepare
-        self._inbox: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._waiting: dict[Kind, deque[Job]] = {}
+    def __init__(self, models: Mapping[str, Answerer], limits: Limits) -> None:
+        self.models, self.limits = models, limits
+        self.errands: dict[int, Errand] = {}
+        self._report: Callable[[Report], object] = lambda _: None
+        self._inbox: queue.SimpleQueue[Order] = queue.SimpleQueue()
+        self._waiting: dict[Kind, deque[Errand]] = {}
         self._groups: list[Group] = []
-        self._put = self._begun = 0
+        self._live = self._begun = self._steps = 0
+        self._together: list[tuple[str, int]] = []
         self._closing = False
-        self._thread = threading.Thread(target=self._work, name="regard-worker", daemon=True)
 
-    @property
-    def waiting(self) -> int:
-        """Jobs whose group has not begun; each thread counts only what it does itself."""
-        return self._put - self._begun
+    def put(self, order: Order) -> None:
+        """Give an order, from any thread."""
+        self._inbox.put(order)
 
-    @property
-    def works(self) -> bool:
-        """Whether the thread is there."""
-        return self._thread.is_alive()
-
-    def start(self) -> None:
-        """Begin to take jobs."""
-        self._thread.start()
-
-    def put(self, job: Job) -> None:
-        """Take a job, from the event loop."""
-        self._put += 1
-        self._inbox.put(job)
-
-    def stop(self) -> None:
-        """Finish what was taken, then end."""
-        self._inbox.put(None)
-        self._thread.join()
-
-    def _work(self) -> None:
-        self._prepare()
-        while self._take():
+    def work(self, report: Callable[[Report], object]) -> None:
+        """Obey until an order says that no more will come and all is done."""
+        self._report = report
+        while self._listen():
             self._begin()
             if self._groups:
                 self._turn(min(self._groups, key=lambda group: group.spent))
 
-    def _take(self) -> bool:
-        """Sort what has come by its kind; where there is nothing to do, wait for it."""
+    def close(self) -> None:
+        """End once all that was taken is done."""
+        self._closing = True
+
+    def _listen(self) -> bool:
+        """Obey what has been ordered; where there is nothing to do, wait for it."""
         idle = not (self._groups or self._waiting)
         if idle and self._closing:
             return False
         if idle:
-            self._sort(self._inbox.get())
+            self._inbox.get().obey(self)
         until = perf_counter() + GATHER if idle and not self._closing else 0.0
         while True:
             try:
                 left = until - perf_counter()
-                self._sort(self._inbox.get(timeout=left) if left > 0 else self._inbox.get_nowait())
+                order = self._inbox.get(timeout=left) if left > 0 else self._inbox.get_nowait()
             except queue.Empty:
                 return True
+            order.obey(self)
 
-    def _sort(self, job: Job | None) -> None:
-        if job is None:
-            self._closing = True
-            return
+    def take(self, order: Ask) -> None:
+        """Sort what has come by its kind."""
+        errand = Errand(order, self.models[order.model])
+        self.errands[errand.number] = errand
         try:
-            job.size = job.served.size(job.given)
+            errand.size = errand.served.size(errand.given)
         except Exception:
             self._begun += 1
-            tell([News(job, broken(f"an input to {job.served.name}"))])
+            self._end([errand], broken(f"an input to {order.model}"))
             return
-        self._waiting.setdefault(kind_of(job), deque()).append(job)
+        self._waiting.setdefault(kind_of(errand), deque()).append(errand)
 
     def _begin(self) -> None:
         """Let those who wait begin, where there is room and it is time."""
@@ -124,71 +112,82 @@ class Worker:
         own = [group for group in self._groups if group.kind == kind]
         return own[-1] if own else None
 
-    def _chosen(self, waiting: deque[Job]) -> list[Job]:
+    def _chosen(self, waiting: deque[Errand]) -> list[Errand]:
         """As many as fit side by side, those that came first."""
-        chosen: list[Job] = []
+        chosen: list[Errand] = []
         longest = 1
-        room = min(self.limits.live - self.live, waiting[0].served.batch)
+        room = min(self.limits.live - self._live, waiting[0].served.batch)
         while waiting and len(chosen) < room:
             longest = max(longest, waiting[0].size)
             if chosen and longest * (len(chosen) + 1) > SYMBOLS:
                 break
-            job = waiting.popleft()
+            errand = waiting.popleft()
             self._begun += 1
-            if job.gone:
-                self.metrics.dropped.inc()
+            if errand.gone:
+                self._end([errand], GoneError())
             else:
-                chosen.append(job)
+                chosen.append(errand)
         return chosen
 
-    def _ask(self, kind: Kind, jobs: list[Job]) -> None:
-        if not jobs:
+    def _ask(self, kind: Kind, errands: list[Errand]) -> None:
+        if not errands:
             return
-        served, inputs = jobs[0].served, [job.given for job in jobs]
+        served, inputs = errands[0].served, [errand.given for errand in errands]
         try:
-            going = served.ask(inputs, kind.how, [job.prefix for job in jobs])
+            going = served.ask(inputs, kind.how, [errand.prefix for errand in errands])
         except ValueError as error:
-            if len(jobs) == 1:
-                tell([News(jobs[0], RefusedError(422, "unfit", str(error)))])
-            for job in jobs if len(jobs) > 1 else ():
-                self._ask(kind, [job])  # one of them is at fault, and the others are not
-            return
+            if len(errands) == 1:
+                self._end(errands, RefusedError(422, "unfit", str(error)))
+            for errand in errands if len(errands) > 1 else ():
+                self._ask(kind, [errand])  # one of them is at fault, and the others are not
         except Exception:
-            fault = broken(f"{len(jobs)} inputs to {kind.model}")
-            tell([News(job, fault) for job in jobs])
-            return
-        self._join(kind, jobs, going)
+            self._end(errands, broken(f"{len(errands)} inputs to {kind.model}"))
+        else:
+            self._join(kind, errands, going)
 
-    def _join(self, kind: Kind, jobs: list[Job], going: Going) -> None:
+    def _join(self, kind: Kind, errands: list[Errand], going: Going) -> None:
         group = self._youngest(kind)
-        if group is None or not self._fits(group, jobs):
+        if group is None or not self._fits(group, errands):
             group = Group(kind, spent=min((each.spent for each in self._groups), default=0.0))
             self._groups.append(group)
-        group.join(jobs, going)
-        self.live += len(jobs)
-        self.metrics.together.labels(kind.model).observe(len(group.open))
+        group.join(errands, going)
+        self._live += len(errands)
+        self._together.append((kind.model, len(group.open)))
+        self._tell([])
 
-    def _fits(self, group: Group, jobs: list[Job]) -> bool:
-        """Whether jobs may join a group, or had better make one of their own."""
-        together = len(group.open) + len(jobs)
-        longest = max(group.longest, *(job.size for job in jobs))
+    def _fits(self, group: Group, errands: list[Errand]) -> bool:
+        """Whether errands may join a group, or had better make one of their own."""
+        together = len(group.open) + len(errands)
+        longest = max(group.longest, *(errand.size for errand in errands))
         return (
             together <= self.limits.batch
             and longest * together <= SYMBOLS
-            and group.padding(len(jobs)) <= PADDING
+            and group.padding(len(errands)) <= PADDING
         )
 
     def _turn(self, group: Group) -> None:
-        began, before, dropped = perf_counter(), len(group.open), group.dropped
+        began, before = perf_counter(), len(group.open)
         news: list[News] = []
         try:
             news.extend(group.turn())
         except Exception:
             news.extend(group.fail())
-        self.metrics.steps.inc()
-        self.metrics.dropped.inc(group.dropped - dropped)
-        self.live -= before - len(group.open)
+        self._steps += 1
+        self._live -= before - len(group.open)
         if not group.open:
             self._groups.remove(group)
-        tell(news)  # after the counts: whoever has an answer finds them right
+        if news:
+            self._tell(news)
         group.spent += perf_counter() - began
+
+    def _end(self, errands: Sequence[Errand], why: RefusedError | GoneError) -> None:
+        self._tell([News(errand.number, why) for errand in errands])
+
+    def _tell(self, news: list[News]) -> None:
+        """Report news together with all counts, so that whoever has an answer finds them right."""
+        for each in news:
+            if each.last:
+                del self.errands[each.number]
+        counts = self._begun, self._live, self._steps, self._together
+        self._steps, self._together = 0, []
+        self._report(Report(news, *counts))

@@ -110,7 +110,7 @@ def served(own: House, *, token: str | None = None) -> Iterator[Place]:
             server.should_exit = True
             thread.join(30)
     assert not thread.is_alive()
-    assert not own.worker.works
+    assert not own.crew.works
 
 
 @pytest.fixture(scope="module")

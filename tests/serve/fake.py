@@ -5,14 +5,17 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from regard.serve.app import build
+from regard.serve.hands import Thread, hired
 from regard.serve.house import House
 from regard.serve.limits import Limits
-from regard.serve.offered import How, Offered
+from regard.serve.offered import Answerer, How, Offered
 from regard.serve.server import address, listen, made
 from regard.serve.wire import Bounds, Facts
 
@@ -77,7 +80,7 @@ class Backwards:
         return SimpleNamespace(weights=None, as_dict=lambda heads: {"text": self.said[place]})
 
 
-class Letters(Offered):
+class Letters(Answerer):
     """What `Served` is to the rest of the server, without a model."""
 
     def __init__(self, name: str, limits: Limits, *, pace: float = 0.0, sees: bool = False) -> None:
@@ -111,13 +114,30 @@ class Letters(Offered):
 def house(*, pace: float = 0.0, **bounds: Any) -> House:
     """A server of two fakes: `letters` reads, `eye` sees."""
     limits = Limits(**bounds)
-    models = [Letters("letters", limits, pace=pace), Letters("eye", limits, sees=True)]
-    return House({model.name: model for model in models}, limits=limits)
+    models = letters(limits, pace)
+    return House(models, hands=[Thread(models, limits)], limits=limits)
+
+
+def letters(limits: Limits, pace: float) -> dict[str, Letters]:
+    made = [Letters("letters", limits, pace=pace), Letters("eye", limits, sees=True)]
+    return {model.name: model for model in made}
+
+
+@contextmanager
+def processes(*, pace: float = 0.0, workers: int = 2, **bounds: Any) -> Iterator[House]:
+    """The same with workers in processes of their own."""
+    limits = Limits(**bounds)
+    with hired(partial(letters, limits, pace), limits, workers=workers, threads=1) as hands:
+        known, *_ = [hand.facts() for hand in hands]
+        offered = {name: Offered(facts, limits) for name, facts in known.items()}
+        yield House(offered, hands=hands, limits=limits)
 
 
 if __name__ == "__main__":
     # Small pictures: a large one would leave its mark on the memory without having leaked.
-    own = house(pace=float(sys.argv[1]), seconds=10.0, pixels=100_000)
-    with listen("127.0.0.1", 0) as opened:
+    with (
+        processes(pace=float(sys.argv[1]), seconds=10.0, pixels=100_000) as own,
+        listen("127.0.0.1", 0) as opened,
+    ):
         server = made(build(own), own, begun=lambda: print(address(opened), flush=True))
         server.run(sockets=[opened])

@@ -176,12 +176,12 @@ def test_seconds() -> None:
         began = time.monotonic()
         assert where.letters("a" * 1000).fault == (504, "too_late")
         assert time.monotonic() - began < 5
-        wait(lambda: where.house.worker.live == 0)
+        wait(lambda: where.house.crew.live == 0)
         assert len(letters.steps) < 100
         events = where.letters("a" * 1000, stream=True).events
         assert [name for name, _ in events][-1] == "error"
         assert events[-1][1]["error"]["code"] == "too_late"
-        wait(lambda: where.house.worker.live == 0)
+        wait(lambda: where.house.crew.live == 0)
         assert where.letters("ab").text == "ba"
 
 

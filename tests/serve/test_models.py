@@ -22,6 +22,7 @@ from toy import recipe
 
 import regard
 from regard.cli import main
+from regard.serve.hands import Thread
 from regard.serve.house import House
 from regard.serve.limits import Limits
 from regard.serve.served import load
@@ -87,7 +88,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path
 def where(folders: dict[str, Path]) -> Iterator[Place]:
     limits = Limits(seconds=60.0, pixels=1_000_000)
     models = load([str(folders[name]) for name in ("reads", "sees", "writes")], limits)
-    with served(House(models, limits=limits)) as place:
+    with served(House(models, hands=[Thread(models, limits)], limits=limits)) as place:
         yield place
 
 

@@ -110,8 +110,8 @@ def test_who_leaves_frees_the_place(slow: Place, stream: bool) -> None:
             b"POST /v1/run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
             b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
         )
-        wait(lambda: slow.house.worker.live == 1 and len(steps(slow)) > 3)
-    wait(lambda: slow.house.worker.live == 0)
+        wait(lambda: slow.house.crew.live == 1 and len(steps(slow)) > 3)
+    wait(lambda: slow.house.crew.live == 0)
     done = len(steps(slow))
     assert done < 500
     time.sleep(5 * PACE)
@@ -131,7 +131,7 @@ def test_who_leaves_the_queue(slow: Place) -> None:
                 b"POST /v1/run HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
             )
-            wait(lambda: slow.house.worker.waiting > 0)
+            wait(lambda: slow.house.crew.waiting > 0)
 
     first = together(lambda: slow.letters("b" * 63), leave)[0]
     assert first.text == "b" * 63
@@ -166,7 +166,7 @@ def test_who_reads_slowly_holds_up_nobody() -> None:
             wait(lambda: len(steps(where)) > 300)
             assert where.letters("ab").text == "ba"
             assert where.house.streams == 1
-            wait(lambda: where.house.streams == where.house.worker.live == 0)
+            wait(lambda: where.house.streams == where.house.crew.live == 0)
 
 
 def test_counts(slow: Place) -> None:

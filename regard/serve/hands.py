@@ -1,0 +1,177 @@
+"""Where workers work: in a thread beside the event loop, or in processes of their own."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import queue
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, NamedTuple
+
+from regard.machine import keep_memory
+from regard.serve.errand import Close, Order, Report
+from regard.serve.limits import Limits
+from regard.serve.work import Worker
+
+if TYPE_CHECKING:
+    from regard.serve.offered import Answerer
+    from regard.serve.wire import Facts
+
+Load = Callable[[], Mapping[str, "Answerer"]]
+Hearing = Callable[["Report | None"], object]
+log = logging.getLogger("regard.serve")
+
+
+class Thread:
+    """A worker in this process, with models that are here already."""
+
+    def __init__(self, models: Mapping[str, Answerer], limits: Limits) -> None:
+        self._worker = Worker(models, limits)
+        self._thread = threading.Thread(target=self._work, name="regard-worker", daemon=True)
+        self._hear: Hearing = lambda _: None
+
+    @property
+    def works(self) -> bool:
+        """Whether it is there."""
+        return self._thread.is_alive()
+
+    def start(self, hear: Hearing) -> None:
+        """Begin."""
+        self._hear = hear
+        self._thread.start()
+
+    def order(self, order: Order) -> None:
+        """Pass an order on."""
+        self._worker.put(order)
+
+    def join(self) -> None:
+        """Wait until it has ended."""
+        self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            self._worker.work(self._hear)
+        finally:
+            self._hear(None)
+
+
+class Process:
+    """A worker with a process, models and threads of its own.
+
+    What a model computes keeps Python busy, so that beside the event loop it would slow down
+    whoever is being answered, and two cores would do little more than one.
+    """
+
+    def __init__(self, load: Load, limits: Limits, *, threads: int) -> None:
+        spawning = multiprocessing.get_context("spawn")  # nothing of torch's threads comes along
+        self._line, there = spawning.Pipe()
+        self._process = spawning.Process(
+            target=_work, args=(there, load, limits, threads), name="regard-worker", daemon=True
+        )
+        self._process.start()
+        there.close()
+        self._orders: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+
+    @property
+    def works(self) -> bool:
+        """Whether it is there."""
+        return self._process.is_alive()
+
+    def facts(self) -> dict[str, Facts]:
+        """What is known of the models, once they are loaded; or an error that says why not."""
+        try:
+            told: Loaded = self._line.recv()
+        except EOFError:
+            raise ValueError(
+                "a worker ended while it loaded the models; is there memory?"
+            ) from None
+        if told.problem:
+            raise ValueError(told.problem)
+        return told.facts
+
+    def start(self, hear: Hearing) -> None:
+        """Begin to pass orders and reports on."""
+        for passing in (self._send, lambda: self._receive(hear)):
+            self._threads.append(threading.Thread(target=passing, daemon=True))
+            self._threads[-1].start()
+
+    def order(self, order: Order) -> None:
+        """Pass an order on; a large picture takes its time, which the event loop does not wait."""
+        self._orders.put(order)
+
+    def join(self) -> None:
+        """Wait until it has ended."""
+        self._process.join()
+        for thread in self._threads:
+            thread.join()
+
+    def kill(self) -> None:
+        """End it at once, whatever it does."""
+        self._process.kill()
+        self._process.join()
+        self._line.close()
+
+    def _send(self) -> None:
+        with suppress(OSError):  # it has ended, which whoever receives learns as well
+            while (order := self._orders.get()) is not None:
+                self._line.send(order)
+
+    def _receive(self, hear: Hearing) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                hear(self._line.recv())
+        self._process.join()
+        if self._process.exitcode:
+            log.error("a worker ended with %s", self._process.exitcode)
+        self._orders.put(None)
+        hear(None)
+
+
+class Loaded(NamedTuple):
+    """The first word of a worker."""
+
+    facts: dict[str, Facts]
+    problem: str = ""
+
+
+@contextmanager
+def hired(load: Load, limits: Limits, *, workers: int, threads: int) -> Iterator[list[Process]]:
+    """Processes that load their models side by side; none is left in the end."""
+    hands = [Process(load, limits, threads=threads) for _ in range(workers)]
+    try:
+        yield hands
+    finally:
+        for hand in hands:
+            hand.kill()
+
+
+def _work(line: Connection, load: Load, limits: Limits, threads: int) -> None:
+    """All that a process of its own does; it ends with whoever gives the orders."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # whoever gives the orders decides
+        signal.signal(number, signal.SIG_IGN)
+    keep_memory()
+    import torch
+
+    torch.set_num_threads(threads)
+    try:
+        models = load()
+    except (ValueError, OSError) as error:
+        line.send(Loaded({}, str(error)))
+        return
+    line.send(Loaded({name: served.facts for name, served in models.items()}))
+    worker = Worker(models, limits)
+    threading.Thread(target=_obey, args=(line, worker), daemon=True).start()
+    with suppress(BrokenPipeError):  # nobody is there any more
+        worker.work(line.send)
+
+
+def _obey(line: Connection, worker: Worker) -> None:
+    with suppress(EOFError, OSError):
+        while True:
+            worker.put(line.recv())
+    worker.put(Close())
