@@ -22,7 +22,7 @@ demo: $(STAMP)
 	$(BIN)/regard demo $(WORDS)
 
 test: $(DEV_STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 test-slow: $(DEV_STAMP)
 	$(BIN)/python -m pytest -m slow

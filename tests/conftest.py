@@ -1,5 +1,10 @@
 """Shapes in signatures are checked here, and only here."""
 
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
 import torch
 from hypothesis import HealthCheck, settings
 from jaxtyping import install_import_hook
@@ -19,3 +24,15 @@ settings.register_profile(
 )
 settings.register_profile("thorough", parent=settings.get_profile("fast"), max_examples=300)
 settings.load_profile("fast")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Have one process do all that wants a browser: its models are trained once."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "page" if nodeid.startswith("tests/page/") else nodeid
+
+    return Scheduling(config, log)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor, nn
-from torch.distributed.tensor import DTensor, distribute_tensor
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -97,12 +97,20 @@ def put_optimizer_tensors(
 
 def whole(tensor: Tensor) -> Tensor:
     """A sharded tensor gathered; any other as it is."""
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+    return tensor.full_tensor() if _sharded(tensor) else tensor  # type: ignore[attr-defined]
 
 
 def placed_like(parameter: Tensor, value: Tensor) -> Tensor:
     """A whole tensor sharded, or put on the device, like a parameter."""
     value = value.to(parameter.device, parameter.dtype)
-    if isinstance(parameter, DTensor):
-        return distribute_tensor(value, parameter.device_mesh, parameter.placements)
+    if _sharded(parameter):
+        from torch.distributed.tensor import distribute_tensor
+
+        return distribute_tensor(value, parameter.device_mesh, parameter.placements)  # type: ignore[attr-defined]
     return value
+
+
+def _sharded(tensor: Tensor) -> bool:
+    # The module takes a second to import, and where nobody has, nothing is sharded.
+    tensors = sys.modules.get("torch.distributed.tensor")
+    return tensors is not None and isinstance(tensor, tensors.DTensor)

@@ -22,13 +22,6 @@ ARGUMENTS = [
 ]  # fmt: skip
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have one process do all that wants a browser: its models are trained once."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.xdist_group("page"))
-
-
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     reason = "the page is tried in a real browser; to run this, install"
