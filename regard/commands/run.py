@@ -112,16 +112,8 @@ def asked(
     own: Decode, *, beam: int | None, penalty: str | None, nbest: int = 1, sampled: bool = False
 ) -> Decode:
     """The model's own way of decoding with what the command line changes."""
-    width = beam if beam is not None else max(own.beam, nbest)
-    return Decode(
-        beam=max(width, nbest) if sampled else width,
-        nbest=nbest,
-        ratio=own.ratio,
-        extra=own.extra,
-        unknown=own.unknown,
-        penalty=PENALTIES[penalty]() if penalty else own.penalty,
-        coverage=own.coverage,
-    )
+    chosen = PENALTIES[penalty]() if penalty else None
+    return own.asked(beam=beam, nbest=nbest, penalty=chosen, sampled=sampled)
 
 
 def _lines(path: str | None) -> Iterator[str]:

@@ -34,28 +34,15 @@ class Served(Answerer):
         sampling = None if how.sample is None else Sampling(**how.sample.model_dump())
         if self.writes:
             return Writing(self.trained, inputs, length=how.length, sampling=sampling)
+        own: Decode = self.trained.decode
         asking: Going = self.trained.ask(
             inputs,
-            decode=self._decode(how),
+            decode=own.asked(beam=how.beam, nbest=how.nbest, sampled=sampling is not None),
             sampling=sampling,
             prefixes=prefixes,
             trace=how.trace,
         )
         return asking
-
-    def _decode(self, how: How) -> Decode:
-        """The model's own way of decoding with what a request changes."""
-        own: Decode = self.trained.decode
-        width = how.beam if how.beam is not None else max(own.beam, how.nbest)
-        return Decode(
-            beam=width if how.sample is None else max(width, how.nbest),
-            nbest=how.nbest,
-            penalty=own.penalty,
-            coverage=own.coverage,
-            ratio=own.ratio,
-            extra=own.extra,
-            unknown=own.unknown,
-        )
 
 
 def load(folders: Iterable[str], limits: Limits) -> dict[str, Served]:

@@ -6,8 +6,9 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -40,12 +41,37 @@ class Sampling:
     seed: int = 1
 
 
+class Room(NamedTuple):
+    """The most symbols of an answer: so many for each symbol of the source, and some more."""
+
+    ratio: float = 2.0
+    extra: int = 20
+
+    @classmethod
+    def of(cls, source: np.ndarray, target: np.ndarray) -> Room:
+        """Half as long again as answers are on average; 999 of 1,000 fit, as far as 20 more help.
+
+        A search goes on until nothing better can come, so that every symbol of room costs time.
+        """
+        ratio = round(1.5 * float(target.sum()) / max(1, int(source.sum())), 2)
+        beyond = float(np.quantile(target - ratio * source, 0.999))
+        return cls(ratio, min(20, max(5, math.ceil(beyond))))
+
+    @classmethod
+    def told(cls, room: object) -> Room:
+        """As a model's card says; a card is a file like any other, and may say anything."""
+        match room:
+            case [int() | float() as ratio, int() as extra] if 0 < ratio < 1000 and extra > 0:
+                return cls(float(ratio), extra)
+        return cls()
+
+
 class Decode:
     """Beam search by default; a beam of 1 is greedy search.
 
     `coverage` is the weight of a penalty for source positions that an answer did not look at. An
-    answer has at most `ratio` times the source's symbols plus `extra`. The unknown symbol is never
-    said unless `unknown` allows it.
+    answer has at most `ratio` times the source's symbols plus `extra`; left out, they are fitted to
+    the answers of the training data. The unknown symbol is never said unless `unknown` allows it.
     """
 
     def __init__(
@@ -55,8 +81,8 @@ class Decode:
         nbest: int = 1,
         penalty: Penalty | None = None,
         coverage: float = 0.0,
-        ratio: float = 2.0,
-        extra: int = 20,
+        ratio: float | None = None,
+        extra: int | None = None,
         unknown: bool = False,
     ) -> None:
         if beam < 1:
@@ -67,16 +93,50 @@ class Decode:
             )
         if not 0 <= coverage < math.inf:
             raise ValueError(f"coverage: wanted a weight of 0 or more, got {coverage}")
-        if ratio < 0 or extra < 0 or ratio + extra < 1:
+        for name, value in {"ratio": ratio, "extra": extra}.items():
+            if value is not None and value < 0:
+                raise ValueError(f"{name}: wanted room for an answer, got {value}")
+        if ratio is not None and extra is not None and ratio + extra < 1:
             raise ValueError(f"ratio and extra: wanted room for an answer, got {ratio} and {extra}")
         self.beam, self.nbest, self.ratio, self.extra = beam, nbest, ratio, extra
         self.penalty, self.coverage = penalty or Gnmt(0.6), coverage
         never = (Tokenizer.PAD, Tokenizer.BOS, *(() if unknown else (Tokenizer.UNK,)))
         self.unknown, self.symbols = unknown, Symbols(Tokenizer.BOS, Tokenizer.EOS, never)
 
+    def asked(
+        self,
+        *,
+        beam: int | None = None,
+        nbest: int = 1,
+        penalty: Penalty | None = None,
+        sampled: bool = False,
+    ) -> Decode:
+        """The same with what somebody wants changed; the beam is as wide as it must be."""
+        width = beam if beam is not None else max(self.beam, nbest)
+        return Decode(
+            beam=max(width, nbest) if sampled else width,
+            nbest=nbest,
+            penalty=penalty or self.penalty,
+            coverage=self.coverage,
+            ratio=self.ratio,
+            extra=self.extra,
+            unknown=self.unknown,
+        )
+
+    def fitted(self, room: Room) -> Decode:
+        """The same, with this room for an answer where it does not say how much itself."""
+        own = self.asked(beam=self.beam, nbest=self.nbest)
+        own.ratio, own.extra = self._room(room)
+        return own
+
+    def _room(self, room: Room) -> Room:
+        ratio = room.ratio if self.ratio is None else self.ratio
+        return Room(ratio, room.extra if self.extra is None else self.extra)
+
     def limits(self, mask: Tensor, most: int | None = None) -> Tensor:
         """The most symbols that the answer to each source may have, and no more than `most`."""
-        limits = (mask.sum(1) * self.ratio + self.extra).long()
+        room = self._room(Room())
+        limits = (mask.sum(1) * room.ratio + room.extra).long()
         return limits if most is None else limits.clamp(max=most)
 
     def begin(

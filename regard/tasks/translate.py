@@ -17,7 +17,7 @@ from regard.model import Seq2Seq
 from regard.search import Coverage
 from regard.tasks import folder as model_folder
 from regard.tasks.base import Task
-from regard.tasks.decode import Decode
+from regard.tasks.decode import Decode, Room
 from regard.tasks.defaults import fitted, incomplete, survey
 from regard.tasks.evaluate import check, evaluate, missing
 from regard.tasks.expect import expectations
@@ -97,14 +97,15 @@ class Translate(Task):
         target = Tokenizer.load(folder / model_folder.TARGET)
         model = self.model.build(source.size, target.size)
         model_folder.read_weights(folder, model)
+        card = model_folder.read_card(folder)
         return Translator(
             model,
             source,
             target,
-            decode=self.decode,
+            decode=self.decode.fitted(Room.told(card.get("room"))),
             metrics=self.metrics,
             several=self.data.several,
-            card=model_folder.read_card(folder),
+            card=card,
         )
 
 
@@ -123,6 +124,7 @@ class TranslateLearning(Learning):
         self.task, self.source, self.target = task, source, target
         self.tokenizers = {model_folder.SOURCE: source, model_folder.TARGET: target}
         self.corpus, self.valid = corpus, valid
+        self.room = Room.of(corpus.source_lengths, corpus.target_lengths)
         fit = task.train
         torch.manual_seed(fit.seed)  # the first weights are a function of the recipe, too
         self.model = self.blank()
@@ -186,8 +188,9 @@ class TranslateLearning(Learning):
     def validate(self, model: nn.Module) -> Validation:
         task = self.task
         assert isinstance(model, Seq2Seq)
+        decode = task.validate_with.fitted(self.room)
         translator = Translator(
-            model, self.source, self.target, decode=task.validate_with, metrics=task.metrics
+            model, self.source, self.target, decode=decode, metrics=task.metrics
         )
         found = evaluate(translator, self.valid, metrics=task.metrics)
         scores = {name: score.value for name, score in found.scores.items()}
@@ -213,6 +216,7 @@ class TranslateLearning(Learning):
                 **card,
                 "about": self.task.about,
                 "data": self.facts,
+                "room": list(self.room),
                 "asked": self.task.result,
                 "examples": [question.source for question in evenly(self.valid, 5)],
             },
