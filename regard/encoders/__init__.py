@@ -6,7 +6,7 @@ from regard.encoders.gnmt import ResidualStack
 from regard.encoders.hierarchical import HierarchicalEncoder
 from regard.encoders.image import Backbone, FeatureMap, Pretrained, Sight, SmallCnn
 from regard.encoders.lite import EfficientNetLite
-from regard.encoders.picture import PictureEncoder, Pictures
+from regard.encoders.picture import MeanPictureEncoder, PictureEncoder, Pictures
 from regard.encoders.pooling import Attend, Last, Max, Mean, Pooling
 from regard.encoders.pretrained import Timm, Transformers
 from regard.encoders.rnn import RecurrentEncoder
@@ -24,6 +24,7 @@ __all__ = [
     "Last",
     "Max",
     "Mean",
+    "MeanPictureEncoder",
     "PictureEncoder",
     "Pictures",
     "Pooling",

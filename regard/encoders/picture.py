@@ -25,11 +25,8 @@ class Pictures(NamedTuple):
     """What learns with the model, all of a backbone or its upper stages; None: nothing of it."""
 
 
-class PictureEncoder(Encoder):
-    """a_1..a_L: the fields of a map, as they are or through a linear layer; c is their mean.
-
-    Xu et al., 2015, 3.1.1 and 3.1.2. Dropout falls on the annotations and on the summary.
-    """
+class _Seeing(Encoder):
+    """What is made of the map of a picture, as it is or through a linear layer."""
 
     def __init__(self, pictures: Pictures, *, dim: int | None = None, dropout: float = 0.0) -> None:
         super().__init__()
@@ -40,10 +37,30 @@ class PictureEncoder(Encoder):
         self.annotation = nn.Identity() if dim is None else nn.Linear(seen, dim)
         self.dropout = Dropout(dropout)
 
+    def _maps(self, source: Float[Tensor, "batch ..."]) -> Float[Tensor, "batch field dim"]:
+        """From maps, batch x field x dim, or from pixels, batch x 3 x height x width."""
+        maps: Tensor = source if self.backbone is None else self.backbone(source).values
+        return maps
+
+
+class PictureEncoder(_Seeing):
+    """a_1..a_L: the fields of a map; c is their mean (Xu et al., 2015, 3.1.1 and 3.1.2).
+
+    Dropout falls on the annotations and on the summary.
+    """
+
     def forward(
         self, source: Float[Tensor, "batch ..."], mask: Bool[Tensor, "batch field"]
     ) -> Memory:
-        """From maps, batch x field x dim, or from pixels, batch x 3 x height x width."""
-        maps = source if self.backbone is None else self.backbone(source).values
-        values = self.annotation(maps)
+        values = self.annotation(self._maps(source))
         return Memory(self.dropout(values), mask, self.dropout(values.mean(1)), self.grid)
+
+
+class MeanPictureEncoder(_Seeing):
+    """m: the mean over the fields of a map, for decoders that see the picture as one vector."""
+
+    def forward(
+        self, source: Float[Tensor, "batch ..."], mask: Bool[Tensor, "batch field"]
+    ) -> Memory:
+        mean = self.dropout(self.annotation(self._maps(source).mean(1)))
+        return Memory(mean[:, None], mask[:, :1], mean, (1, 1))

@@ -18,7 +18,7 @@ from regard.blocks import Embedding
 from regard.decoders.base import Decoder
 from regard.decoders.picture_first import PictureFirst
 from regard.decoders.spatial import Spatial
-from regard.encoders.picture import PictureEncoder, Pictures
+from regard.encoders.picture import MeanPictureEncoder, PictureEncoder, Pictures
 from regard.heads import Categorical
 from regard.model import Seq2Seq
 from regard.recurrent import CELLS
@@ -42,7 +42,8 @@ def show_tell(
     The spatial variant has a weight for every number of the map: keep them few, such as 64 a field.
     """
     words = Embedding(target_vocab, embedding, dropout=dropout)
-    reader = PictureEncoder(pictures, dim=annotation, dropout=dropout)
+    seeing = MeanPictureEncoder if shown == "first" else PictureEncoder
+    reader = seeing(pictures, dim=annotation, dropout=dropout)
     writer: Decoder
     if shown == "first":
         writing = CELLS[cell](embedding, dim, layers=layers, dropout=dropout)

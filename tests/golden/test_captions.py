@@ -8,7 +8,7 @@ import torch
 from regard import attention
 from regard.blocks import Embedding
 from regard.decoders import Gated, PictureFirst, Spatial
-from regard.encoders import PictureEncoder, Pictures
+from regard.encoders import MeanPictureEncoder, PictureEncoder, Pictures
 from regard.losses_sampled import (
     doubly_stochastic,
     moved,
@@ -82,6 +82,16 @@ def test_picture_encoder() -> None:
     assert_is(memory.values, values)
     assert_is(memory.summary, values.mean(1))
     assert memory.grid == (2, 2)
+
+
+def test_mean_picture_encoder() -> None:
+    encoder = random_weights(MeanPictureEncoder(Pictures(3, (2, 2)), dim=5))
+    w, maps = weights_of(encoder), numbers(2, 4, 3)
+    memory = encoder(torch.from_numpy(maps), torch.ones(2, 4, dtype=torch.bool))
+    wanted = maps.mean(1) @ w["annotation.weight"].T + w["annotation.bias"]
+    assert_is(memory.summary, wanted)
+    assert_is(memory.values, wanted[:, None])
+    assert memory.mask.shape == (2, 1)
 
 
 def test_doubly_stochastic() -> None:
