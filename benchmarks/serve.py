@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shlex
 import signal
 import subprocess
 import sys
@@ -31,7 +32,7 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=3, metavar="N")
     arguments.add_argument("--threads", type=int, metavar="N", help="of plain decoding")
     arguments.add_argument(
-        "server", nargs="*", metavar="OPTION", help="of regard serve, behind --, as --workers 1"
+        "--server", default="", metavar="OPTIONS", help="of regard serve, such as '--workers 1'"
     )
     asked = arguments.parse_args()
     lines = Path(asked.file).read_text(encoding="utf-8").splitlines()
@@ -39,7 +40,7 @@ def main() -> None:
     keep_memory()  # as `regard run` does
     plain = Plain(asked.model, asked.threads)
     started = time.perf_counter()
-    url, process = serve(asked.model, asked.server)
+    url, process = serve(asked.model, shlex.split(asked.server))
     try:
         asyncio.run(measure(url, process, plain, texts, asked.rounds))
     finally:

@@ -17,7 +17,9 @@ def keep_memory() -> None:
     """
     with contextlib.suppress(OSError, AttributeError):
         mallopt = ctypes.CDLL("libc.so.6").mallopt
-        mallopt(_MMAP_THRESHOLD, 128 * 2**20)
+        # An older glibc takes no more than 32 MiB; where it takes neither, the rest would do harm.
+        if not any(mallopt(_MMAP_THRESHOLD, size * 2**20) for size in (128, 32)):
+            return
         mallopt(_TRIM_THRESHOLD, 1024 * 2**20)
         mallopt(_TOP_PAD, 64 * 2**20)
         mallopt(_ARENA_MAX, 1)  # other arenas are small, and would give large blocks back

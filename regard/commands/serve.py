@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from functools import partial
 from importlib.util import find_spec
@@ -45,13 +44,14 @@ def serve(
                 f'there is no {package}; install what the server needs: pip install "regard[serve]"'
             )
     from regard.serve.app import build
+    from regard.serve.faults import begin_log
     from regard.serve.hands import hired
     from regard.serve.house import House
     from regard.serve.offered import Offered
-    from regard.serve.served import load
+    from regard.serve.served import load, named
     from regard.serve.server import address, listen, made
 
-    _log()
+    begin_log()
     limits = Limits(
         seconds=seconds,
         queue=queue,
@@ -66,7 +66,7 @@ def serve(
     )
     secret = _secret(token or os.environ.get("REGARD_TOKEN", ""))
     count, each = _shares(workers, threads)
-    loading = partial(load, models, limits)
+    loading = partial(load, named(models), limits)
     with (
         listen(host, port) as opened,
         hired(loading, limits, workers=count, threads=each) as hands,
@@ -77,6 +77,8 @@ def serve(
         app = build(house, token=secret)
         server = made(app, house, begun=lambda: _say(house, address(opened), secret is not None))
         server.run(sockets=[opened])
+        if server.failed:
+            raise RuntimeError("all workers have ended; the log says how")
 
 
 def _say(house: House, where: str, asks: bool) -> None:
@@ -85,12 +87,6 @@ def _say(house: House, where: str, asks: bool) -> None:
     print(f"listening on {where}: open it in a browser, or see {where}/docs", flush=True)
     if not asks and not ip_address(urlsplit(where).hostname or "").is_loopback:
         print("whoever reaches this address may use it; --token lets only some in", flush=True)
-
-
-def _log() -> None:
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
-    for parser in ("python_multipart", "PIL"):  # what they say of strange bytes, the sender is told
-        logging.getLogger(parser).setLevel(logging.CRITICAL)
 
 
 def _secret(token: str) -> str | None:
@@ -104,6 +100,13 @@ def _shares(workers: int | None, threads: int | None) -> tuple[int, int]:
     for name, value in {"--workers": workers, "--threads": threads}.items():
         if value is not None and value < 1:
             raise ValueError(f"{name}: wanted at least 1, got {value}")
-    cores = os.cpu_count() or 1
+    cores = _cores()
     count = workers or min(MOST_WORKERS, cores)
     return count, threads or max(1, cores // count)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))  # a container may have few of the machine's
+    except AttributeError:
+        return os.cpu_count() or 1

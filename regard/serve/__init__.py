@@ -1,1 +1,1 @@
-"""Trained models behind HTTP: a worker that answers many at once, bounds, and a page to look at."""
+"""Trained models behind HTTP: workers that answer many at once, bounds, and a page to look at."""

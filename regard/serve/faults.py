@@ -14,6 +14,13 @@ from pydantic import BaseModel
 log = logging.getLogger("regard.serve")
 
 
+def begin_log() -> None:
+    """Write to the standard error what whoever runs a server should know."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
+    for parser in ("python_multipart", "PIL"):  # what they say of strange bytes, the sender is told
+        logging.getLogger(parser).setLevel(logging.CRITICAL)
+
+
 class Fault(BaseModel):
     """What was wanted, what came, what to do."""
 

@@ -119,7 +119,7 @@ class Group:
         fault = broken(f"{len(self.open)} inputs to {self.kind.model}")
         for errand in self.open.values():
             yield News(errand.number, fault)
-        self.open = {}
+        self.open, self._joined = {}, {}
 
     def _found(self, going: Going, place: int) -> Found:
         output = going.output(place)

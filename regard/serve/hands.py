@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import multiprocessing
 import queue
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from regard.machine import keep_memory
 from regard.serve.errand import Close, Order, Report
+from regard.serve.faults import begin_log, log
 from regard.serve.limits import Limits
 from regard.serve.work import Worker
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 Load = Callable[[], Mapping[str, "Answerer"]]
 Hearing = Callable[["Report | None"], object]
-log = logging.getLogger("regard.serve")
+SIGNALS = signal.SIGINT, signal.SIGTERM
 
 
 class Thread:
@@ -72,8 +73,10 @@ class Process:
         self._process = spawning.Process(
             target=_work, args=(there, load, limits, threads), name="regard-worker", daemon=True
         )
-        self._process.start()
+        with _deaf():
+            self._process.start()
         there.close()
+        self._patience = limits.seconds + 5
         self._orders: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
 
@@ -86,12 +89,10 @@ class Process:
         """What is known of the models, once they are loaded; or an error that says why not."""
         try:
             told: Loaded = self._line.recv()
-        except EOFError:
-            raise ValueError(
-                "a worker ended while it loaded the models; is there memory?"
-            ) from None
+        except (EOFError, OSError):
+            raise ValueError("a worker ended while it loaded the models: out of memory?") from None
         if told.problem:
-            raise ValueError(told.problem)
+            raise ValueError(told.problem) from RuntimeError(told.trace)
         return told.facts
 
     def start(self, hear: Hearing) -> None:
@@ -105,26 +106,37 @@ class Process:
         self._orders.put(order)
 
     def join(self) -> None:
-        """Wait until it has ended."""
-        self._process.join()
-        for thread in self._threads:
-            thread.join()
+        """Wait until it has ended, but no longer than anybody waits for an answer."""
+        self._process.join(self._patience)
+        self.kill()
 
     def kill(self) -> None:
         """End it at once, whatever it does."""
         self._process.kill()
         self._process.join()
+        for thread in self._threads:
+            thread.join()
         self._line.close()
 
     def _send(self) -> None:
-        with suppress(OSError):  # it has ended, which whoever receives learns as well
+        try:
             while (order := self._orders.get()) is not None:
                 self._line.send(order)
+        except OSError:
+            return  # it has ended, which whoever receives learns as well
+        except Exception:
+            log.exception("a worker cannot be given orders any more")
+            self._process.kill()
 
     def _receive(self, hear: Hearing) -> None:
-        with suppress(EOFError, OSError):
+        try:
             while True:
                 hear(self._line.recv())
+        except (EOFError, OSError):
+            pass
+        except Exception:
+            log.exception("a worker cannot be understood any more")
+            self._process.kill()
         self._process.join()
         if self._process.exitcode:
             log.error("a worker ended with %s", self._process.exitcode)
@@ -137,41 +149,63 @@ class Loaded(NamedTuple):
 
     facts: dict[str, Facts]
     problem: str = ""
+    trace: str = ""
 
 
 @contextmanager
 def hired(load: Load, limits: Limits, *, workers: int, threads: int) -> Iterator[list[Process]]:
     """Processes that load their models side by side; none is left in the end."""
-    hands = [Process(load, limits, threads=threads) for _ in range(workers)]
+    hands: list[Process] = []
     try:
+        for _ in range(workers):
+            hands.append(Process(load, limits, threads=threads))
         yield hands
     finally:
         for hand in hands:
             hand.kill()
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Whoever is started meanwhile hears no signals: whoever gives the orders decides."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what becomes of signals
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _work(line: Connection, load: Load, limits: Limits, threads: int) -> None:
     """All that a process of its own does; it ends with whoever gives the orders."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # whoever gives the orders decides
+    for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+    begin_log()
     keep_memory()
     import torch
 
     torch.set_num_threads(threads)
-    try:
-        models = load()
-    except (ValueError, OSError) as error:
-        line.send(Loaded({}, str(error)))
-        return
-    line.send(Loaded({name: served.facts for name, served in models.items()}))
-    worker = Worker(models, limits)
-    threading.Thread(target=_obey, args=(line, worker), daemon=True).start()
     with suppress(BrokenPipeError):  # nobody is there any more
+        try:
+            models = load()
+        except Exception as error:
+            known = isinstance(error, ValueError | OSError | RuntimeError | ImportError)
+            problem = str(error) if known else f"{type(error).__name__}: {error}"
+            line.send(Loaded({}, problem, traceback.format_exc()))
+            return
+        line.send(Loaded({name: served.facts for name, served in models.items()}))
+        worker = Worker(models, limits)
+        threading.Thread(target=_obey, args=(line, worker), daemon=True).start()
         worker.work(line.send)
 
 
 def _obey(line: Connection, worker: Worker) -> None:
-    with suppress(EOFError, OSError):
-        while True:
-            worker.put(line.recv())
-    worker.put(Close())
+    try:
+        with suppress(EOFError, OSError):
+            while True:
+                worker.put(line.recv())
+    finally:
+        worker.put(Close())

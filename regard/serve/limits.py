@@ -37,7 +37,7 @@ class Limits:
 
     @property
     def live(self) -> int:
-        """Inputs that are worked on at a time; more than this only makes all of them late."""
+        """Inputs that a worker has under way at a time; more only makes all of them late."""
         return 2 * self.batch
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,17 +45,22 @@ class Served(Answerer):
         return asking
 
 
-def load(folders: Iterable[str], limits: Limits) -> dict[str, Served]:
-    """The models in some folders, by the names of these."""
-    found: dict[str, Served] = {}
+def named(folders: Iterable[str]) -> dict[str, str]:
+    """Folders by the names of the models in them, which are their own."""
+    found: dict[str, str] = {}
     for folder in folders:
         name = Path(folder).resolve().name
         if name in found:
             raise ValueError(
                 f"{folder}: wanted a name for each model, got {name!r} twice; rename a folder"
             )
-        found[name] = Served(name, regard.load(folder), limits)
+        found[name] = folder
     return found
+
+
+def load(folders: Mapping[str, str], limits: Limits) -> dict[str, Served]:
+    """The models in some folders."""
+    return {name: Served(name, regard.load(folder), limits) for name, folder in folders.items()}
 
 
 def facts(name: str, trained: Any, limits: Limits) -> Facts:

@@ -32,6 +32,8 @@ class Server(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self.house, self.begun = house, begun
+        self.failed = False
+        """Whether it ended because nobody was left to answer: something has to start it again."""
         self._until = self._latest = 0.0
         self._seen = 0
 
@@ -48,6 +50,8 @@ class Server(uvicorn.Server):
         self._latest = self._until + self.house.limits.seconds
 
     async def on_tick(self, counter: int) -> bool:
+        if not self.house.closing and not self.house.crew.works:
+            self.failed = self.should_exit = True
         if self.house.closing:
             asked = self.server_state.total_requests
             if self.server_state.tasks or asked != self._seen:

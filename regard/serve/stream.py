@@ -46,14 +46,14 @@ def event(name: str, data: str) -> bytes:
 
 def begun(partial: Partial) -> str:
     """The beginning of an answer, as JSON."""
-    rows, source = partial.attention, partial.source
+    rows = partial.attention
     return Begun(
         text=partial.text,
         tokens=partial.tokens,
         settled=partial.settled,
         log_prob=partial.log_prob,
         attention=None if rows is None else rows.astype(float).round(4).tolist(),
-        source=None if source is None else source.as_dict(),
+        source=partial.source,
     ).model_dump_json()
 
 

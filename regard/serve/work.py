@@ -150,7 +150,12 @@ class Worker:
         if group is None or not self._fits(group, errands):
             group = Group(kind, spent=min((each.spent for each in self._groups), default=0.0))
             self._groups.append(group)
-        group.join(errands, going)
+        try:
+            group.join(errands, going)
+        except Exception:
+            self._end(errands, broken(f"{len(errands)} inputs to {kind.model}"))
+            self._close(group, list(group.fail()))
+            return
         self._live += len(errands)
         self._together.append((kind.model, len(group.open)))
         self._tell([])
@@ -166,19 +171,23 @@ class Worker:
         )
 
     def _turn(self, group: Group) -> None:
-        began, before = perf_counter(), len(group.open)
+        began = perf_counter()
         news: list[News] = []
         try:
             news.extend(group.turn())
         except Exception:
             news.extend(group.fail())
         self._steps += 1
-        self._live -= before - len(group.open)
+        self._close(group, news)
+        group.spent += perf_counter() - began
+
+    def _close(self, group: Group, news: list[News]) -> None:
+        """Tell what a group has found; it is over when nobody in it waits any more."""
+        self._live -= sum(each.last for each in news)
         if not group.open:
             self._groups.remove(group)
         if news:
             self._tell(news)
-        group.spent += perf_counter() - began
 
     def _end(self, errands: Sequence[Errand], why: RefusedError | GoneError) -> None:
         self._tell([News(errand.number, why) for errand in errands])

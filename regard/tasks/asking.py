@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -40,8 +40,8 @@ class Partial(NamedTuple):
     """How many of the tokens will not change any more."""
     log_prob: float
     attention: Float[np.ndarray, "time source"] | None = None
-    source: Place | None = None
-    """What the attention lies on, where there is any."""
+    source: dict[str, Any] | None = None
+    """What the attention lies on, where there is any, for JSON: a picture is only named by it."""
 
 
 class Asking:
@@ -91,7 +91,9 @@ class Asking:
         [trace] = self.asked.replayed(given, [row], [tokens])
         if trace.weights is None:
             return begun
-        return begun._replace(attention=trace.alignment[: len(tokens)], source=trace.source)
+        return begun._replace(
+            attention=trace.alignment[: len(tokens)], source=trace.source.as_dict()
+        )
 
     def output(self, place: int) -> Output:
         """The answers to an input that is not live any more."""

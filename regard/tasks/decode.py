@@ -49,19 +49,19 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, source: np.ndarray, target: np.ndarray) -> Room:
-        """Half as long again as answers are on average; 999 of 1,000 fit, as far as 20 more help.
+        """Half as long again as answers are on average, and room for 999 of 1,000 of them.
 
         A search goes on until nothing better can come, so that every symbol of room costs time.
         """
-        ratio = round(1.5 * float(target.sum()) / max(1, int(source.sum())), 2)
+        ratio = math.ceil(1500 * int(target.sum()) / max(1, int(source.sum()))) / 1000
         beyond = float(np.quantile(target - ratio * source, 0.999))
-        return cls(ratio, min(20, max(5, math.ceil(beyond))))
+        return cls(ratio, max(5, math.ceil(beyond)))
 
     @classmethod
     def told(cls, room: object) -> Room:
         """As a model's card says; a card is a file like any other, and may say anything."""
         match room:
-            case [int() | float() as ratio, int() as extra] if 0 < ratio < 1000 and extra > 0:
+            case [int() | float() as ratio, int() as extra] if 0 <= ratio <= 1000 and extra > 0:
                 return cls(float(ratio), extra)
         return cls()
 
@@ -71,7 +71,7 @@ class Decode:
 
     `coverage` is the weight of a penalty for source positions that an answer did not look at. An
     answer has at most `ratio` times the source's symbols plus `extra`; left out, they are fitted to
-    the answers of the training data. The unknown symbol is never said unless `unknown` allows it.
+    the texts of the training data. The unknown symbol is never said unless `unknown` allows it.
     """
 
     def __init__(

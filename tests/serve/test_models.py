@@ -22,6 +22,7 @@ from toy import recipe
 
 import regard
 from regard.cli import main
+from regard.data.images import open_image
 from regard.serve.hands import Thread
 from regard.serve.house import House
 from regard.serve.limits import Limits
@@ -87,7 +88,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Path
 @pytest.fixture(scope="module")
 def where(folders: dict[str, Path]) -> Iterator[Place]:
     limits = Limits(seconds=60.0, pixels=1_000_000)
-    models = load([str(folders[name]) for name in ("reads", "sees", "writes")], limits)
+    models = load({name: str(folders[name]) for name in ("reads", "sees", "writes")}, limits)
     with served(House(models, hands=[Thread(models, limits)], limits=limits)) as place:
         yield place
 
@@ -223,7 +224,7 @@ def test_ten_thousand_leave_nothing_behind(where: Place) -> None:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    assert main(["serve", *map(str, arguments), "--port", "0"]) == 1
+    assert main(["serve", *map(str, arguments), "--port", "0", "--workers", "1"]) == 1
     said = capsys.readouterr()
     assert "listening" not in said.out
     assert said.err.count("\n") <= 3
@@ -252,13 +253,13 @@ def test_hostile_folders(
     ):
         weights.write_bytes(content)
         with pytest.raises(ValueError, match=r"model\.safetensors: not a whole file of weights"):
-            load([str(spoilt)], Limits())
+            load({"spoilt": str(spoilt)}, Limits())
     assert "model.safetensors: not a whole file of weights" in refused(capsys, spoilt)
     weights.write_bytes(whole)
     for part in ({"is": "os.system", "command": f"touch {marker}"}, {"is": "../../os.system"}):
         own.write_text(yaml.safe_dump({**yaml.safe_load(said), "model": part}))
         with pytest.raises(ValueError, match=str(own)):
-            load([str(spoilt)], Limits())
+            load({"spoilt": str(spoilt)}, Limits())
     assert not marker.exists()
 
 
@@ -277,6 +278,16 @@ def test_mistakes_at_the_start(
     assert "cannot listen there" in refused(capsys, twin, "--host", "192.0.2.1")
     monkeypatch.setattr("regard.commands.serve.find_spec", lambda name: None)
     assert 'pip install "regard[serve]"' in refused(capsys, twin)
+
+
+def test_beginnings_go_from_process_to_process(folders: dict[str, Path]) -> None:
+    """With what the attention lies on, but without the picture itself."""
+    trained: Any = regard.load(folders["sees"])
+    asking = trained.ask([open_image(folders["photo"]).resize((1200, 900))], trace=True)
+    asking.step()
+    partial = asking.partial(0, look=True)
+    assert partial.attention is not None
+    assert len(pickle.dumps(partial)) < 20_000
 
 
 def test_the_command(folders: dict[str, Path]) -> None:
