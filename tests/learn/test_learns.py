@@ -72,7 +72,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-FAST = {"bahdanau", "luong", "transformer"}
+FAST = {"bahdanau", "transformer"}
 """The others are their kin, and are not trained at every turn."""
 
 
