@@ -232,8 +232,8 @@ class Loop:
         minutes = self.settings.minutes
         if minutes is None:
             return False
-        # A tenth more than planned: the machine has become slower since the preflight.
-        return bool(self.fabric.broadcast(self.tell.seconds() > minutes * 66))
+        # A fifteenth more than planned: the machine has become slower since the preflight.
+        return bool(self.fabric.broadcast(self.tell.seconds() > minutes * 64))
 
     def finish(self, card: dict[str, Any]) -> bool:
         """Average the kept checkpoints, validate the result, write the model's folder."""
