@@ -45,9 +45,8 @@ def serve(
             )
     from regard.serve.app import build
     from regard.serve.faults import begin_log
-    from regard.serve.hands import hired
+    from regard.serve.hands import hired, offered
     from regard.serve.house import House
-    from regard.serve.offered import Offered
     from regard.serve.served import load, named
     from regard.serve.server import address, listen, made
 
@@ -71,9 +70,7 @@ def serve(
         listen(host, port) as opened,
         hired(loading, limits, workers=count, threads=each) as hands,
     ):
-        known, *_ = [hand.facts() for hand in hands]
-        offered = {name: Offered(facts, limits) for name, facts in known.items()}
-        house = House(offered, hands=hands, limits=limits)
+        house = House(offered(hands, limits), hands=hands, limits=limits)
         app = build(house, token=secret)
         server = made(app, house, begun=lambda: _say(house, address(opened), secret is not None))
         server.run(sockets=[opened])

@@ -76,7 +76,6 @@ class Beam(Fronted):
             scorer, source, symbols=symbols, limits=limits, penalty=penalty, prefix=prefix
         )
         self.width, self.nbest, self.ending, self.forks = width, nbest, ending, forks
-        self._done: dict[int, list[Hypothesis]] = {number: [] for number in self.live}
 
     def answers(self, sentence: int) -> list[Hypothesis]:
         return sorted(self._done[sentence], key=lambda h: -h.score)[: self.nbest]
@@ -88,17 +87,14 @@ class Beam(Fronted):
         best = float(self._front.scores[place, 0])
         return Progress(going[0], agreed([*going, *finished]), best)
 
-    @torch.inference_mode()
     def join(self, other: Any) -> int:
-        first = self.sentences
-        self._done.update({first + number: said for number, said in other._done.items()})
+        first = super().join(other)
         if self.forks is not None and other.forks is not None:
             self.forks.join(other.forks, first=first)
-        self._take_in(other)
         return first
 
     def forget(self, sentence: int) -> None:
-        self._done.pop(sentence, None)
+        super().forget(sentence)
         if self.forks is not None:
             self.forks.of.pop(sentence, None)
 

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from regard import tree
 from regard.search.penalties import Penalty, Raw
-from regard.search.scorer import Scorer, Symbols
+from regard.search.scorer import Hypothesis, Scorer, Symbols
 from regard.search.underway import Search
 
 
@@ -110,6 +110,8 @@ class Fronted(Search):
             token=torch.full_like(number, symbols.begin)[:, None],
             said=number.new_empty(self.sentences, 1, 0),
         )
+        self._done: dict[int, list[Hypothesis]] = {sentence: [] for sentence in self.live}
+        """What each sentence was answered, in the order in which it was found."""
 
     @property
     def live(self) -> Sequence[int]:
@@ -129,14 +131,20 @@ class Fronted(Search):
         self._source = tree.select(self._source, stay)
         self._front = tree.select(self._front, stay)
 
-    def _take_in(self, other: Fronted) -> None:
-        """Go on with the sentences of another search as well."""
+    @torch.inference_mode()
+    def join(self, other: Any) -> int:
+        first = self.sentences
+        self._done.update({first + number: said for number, said in other._done.items()})
         width = max(self._front.width, other._front.width)
         states = [search._widened(width) for search in (self, other)]
         self._state = tree.join(states)
         self._source = tree.join([self._source, other._source])
-        self._front = self._front.joined(other._front, first=self.sentences)
+        self._front = self._front.joined(other._front, first=first)
         self.sentences += other.sentences
+        return first
+
+    def forget(self, sentence: int) -> None:
+        self._done.pop(sentence, None)
 
     def _widened(self, width: int) -> Any:
         """The state with so many hypotheses for each sentence; those that are none are copies."""

@@ -69,7 +69,6 @@ class Follow(Fronted):
             scorer, source, symbols=symbols, limits=limits, penalty=penalty, prefix=prefix
         )
         self.pick = pick
-        self._done: dict[int, Hypothesis] = {}
 
     @torch.inference_mode()
     def step(self) -> None:
@@ -96,7 +95,8 @@ class Follow(Fronted):
         [said], step = self._front.spelt(place), int(self._front.step[place])
         ranked = score / self.penalty.divisor(step + 1)
         complete = step < int(self._front.limit[place])
-        self._done[int(self._front.number[place])] = Hypothesis(said, score, ranked, complete)
+        number = int(self._front.number[place])
+        self._done[number].append(Hypothesis(said, score, ranked, complete))
 
     def _keep(self, stay: Int[Tensor, " stay"]) -> None:
         super()._keep(stay)
@@ -104,14 +104,8 @@ class Follow(Fronted):
 
     @torch.inference_mode()
     def join(self, other: Any) -> int:
-        first = self.sentences
-        self._done.update({first + number: said for number, said in other._done.items()})
         self.pick = tree.join([self.pick, other.pick])
-        self._take_in(other)
-        return first
-
-    def forget(self, sentence: int) -> None:
-        self._done.pop(sentence, None)
+        return super().join(other)
 
     def progress(self, sentence: int) -> Progress:
         place = self.live.index(sentence)
@@ -119,4 +113,4 @@ class Follow(Fronted):
         return Progress(said, len(said), float(self._front.scores[place, 0]))
 
     def answers(self, sentence: int) -> list[Hypothesis]:
-        return [self._done[sentence]]
+        return self._done[sentence]

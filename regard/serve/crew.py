@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-from regard.serve.errand import Close, Order, Report
+from regard.serve.errand import Close, Hearing, Order, Report
 from regard.serve.faults import GoneError, RefusedError, busy
 from regard.serve.job import Job
 from regard.serve.metrics import Metrics
@@ -20,8 +20,8 @@ class Hand(Protocol):
     def works(self) -> bool:
         """Whether it is there."""
 
-    def start(self, hear: Callable[[Report | None], object]) -> None:
-        """Begin; `hear` gets the reports, from any thread, and None when there will be no more."""
+    def start(self, hear: Hearing) -> None:
+        """Begin; `hear` is called from any thread."""
 
     def order(self, order: Order) -> None:
         """Pass an order on, without waiting."""
@@ -114,7 +114,7 @@ class Crew:
 
 def _hearing(
     loop: asyncio.AbstractEventLoop, hear: Callable[[_Desk, Report | None], object], desk: _Desk
-) -> Callable[[Report | None], None]:
+) -> Hearing:
     def heard(report: Report | None) -> None:
         try:
             loop.call_soon_threadsafe(hear, desk, report)

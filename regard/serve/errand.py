@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -96,3 +97,5 @@ class Close(NamedTuple):
 
 
 Order = Ask | Leave | More | Close
+Hearing = Callable[[Report | None], object]
+"""Whoever gets the reports of a worker, and None when there will be no more."""

@@ -7,15 +7,16 @@ import queue
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
 from regard.machine import keep_memory
-from regard.serve.errand import Close, Order, Report
+from regard.serve.errand import Close, Hearing, Order
 from regard.serve.faults import begin_log, log
 from regard.serve.limits import Limits
+from regard.serve.offered import Offered
 from regard.serve.work import Worker
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from regard.serve.wire import Facts
 
 Load = Callable[[], Mapping[str, "Answerer"]]
-Hearing = Callable[["Report | None"], object]
 SIGNALS = signal.SIGINT, signal.SIGTERM
 
 
@@ -163,6 +163,12 @@ def hired(load: Load, limits: Limits, *, workers: int, threads: int) -> Iterator
     finally:
         for hand in hands:
             hand.kill()
+
+
+def offered(hands: Sequence[Process], limits: Limits) -> dict[str, Offered]:
+    """What all of them have loaded, as anybody may ask for it."""
+    known, *_ = [hand.facts() for hand in hands]
+    return {name: Offered(facts, limits) for name, facts in known.items()}
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from regard.serve.app import build
-from regard.serve.hands import Thread, hired
+from regard.serve.hands import Thread, hired, offered
 from regard.serve.house import House
 from regard.serve.limits import Limits
-from regard.serve.offered import Answerer, How, Offered
+from regard.serve.offered import Answerer, How
 from regard.serve.server import address, listen, made
 from regard.serve.wire import Bounds, Facts
 
@@ -128,9 +128,7 @@ def processes(*, pace: float = 0.0, workers: int = 2, **bounds: Any) -> Iterator
     """The same with workers in processes of their own."""
     limits = Limits(**bounds)
     with hired(partial(letters, limits, pace), limits, workers=workers, threads=1) as hands:
-        known, *_ = [hand.facts() for hand in hands]
-        offered = {name: Offered(facts, limits) for name, facts in known.items()}
-        yield House(offered, hands=hands, limits=limits)
+        yield House(offered(hands, limits), hands=hands, limits=limits)
 
 
 if __name__ == "__main__":
