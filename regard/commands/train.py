@@ -46,7 +46,7 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
     view = View(quiet=quiet or not first)
     resolved = complete({"is": DEFAULT, **wanted}, Task)
     if first:
-        _check_deletable(folder) if fresh else _same_run(folder, resolved)
+        _check_deletable(folder) if fresh else _same_run(folder, resolved, wanted)
     learning = task.prepare(progress=first and not quiet)
     if first:  # only now: preparing finds the mistakes that are left
         if fresh and folder.exists():
@@ -109,14 +109,18 @@ def _begun(folder: Path) -> bool:
     return any((folder / "checkpoints").glob("step-*"))
 
 
-def _same_run(folder: Path, resolved: dict[str, Any]) -> None:
-    """Refuse to go on with another recipe than the folder's own."""
+def _same_run(folder: Path, resolved: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Refuse to go on with another recipe than the folder's own.
+
+    A setting that neither the folder's recipe nor the `wanted` one has is newer than the run, which
+    has had its default all along.
+    """
     if not (folder / RECIPE).exists() or not _begun(folder):
         return
     before = read_recipe(folder / RECIPE)
     different = [
         key
-        for key in _differences(before, resolved)
+        for key in _differences(before, resolved, wanted)
         if key.removeprefix("train.") not in EXTENDABLE and key.partition(".")[0] not in WORDS
     ]
     if different:
@@ -127,11 +131,16 @@ def _same_run(folder: Path, resolved: dict[str, Any]) -> None:
         )
 
 
-def _differences(a: Any, b: Any, where: str = "") -> list[str]:
-    if isinstance(a, dict) and isinstance(b, dict):
-        return [
-            d
-            for key in {**a, **b}
-            for d in _differences(a.get(key), b.get(key), f"{where}.{key}".lstrip("."))
-        ]
-    return [] if a == b else [where]
+def _differences(before: Any, now: Any, told: Any, where: str = "") -> list[str]:
+    """The keys whose values differ, but for those that are only in `now`, not in `told`."""
+    if not (isinstance(before, dict) and isinstance(now, dict)):
+        return [] if before == now else [where]
+    told = told if isinstance(told, dict) else {}
+    return [
+        different
+        for key in {**before, **now}
+        if key in before or key in told
+        for different in _differences(
+            before.get(key), now.get(key), told.get(key), f"{where}.{key}".lstrip(".")
+        )
+    ]

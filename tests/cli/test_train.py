@@ -146,3 +146,17 @@ def test_other_words_about_a_run_do_not_stop_it(say: Say, toy: Path, model: Path
     said = say("train", toy / "toy.yaml", "about=something else", "--output", model)
     assert said.code == 0, said.err
     assert "finished already" in said.err
+
+
+def test_a_run_older_than_a_setting_goes_on(say: Say, toy: Path, tmp_path: Path) -> None:
+    """What a setting does that a run never heard of is what has been done all along."""
+    run, recipe = tmp_path / "run", toy / "toy.yaml"
+    assert say("train", recipe, "train.updates=2", "--output", run).code == 0
+    written = (run / "recipe.yaml").read_text()
+    (run / "recipe.yaml").write_text(written.replace("positions: 1.0\n", ""))
+    said = say("train", recipe, "train.updates=2", "--output", run)
+    assert said.code == 0, said.err
+    (run / "recipe.yaml").write_text(written.replace("positions: 1.0\n", ""))
+    said = say("train", recipe, "train.updates=2", "positions=0.5", "--output", run)
+    assert said.code == 1
+    assert "positions differs" in said.err
