@@ -38,7 +38,8 @@ class Caption(Task):
     and `entropy` are those of hard attention's REINFORCE term and of the entropy of its choices
     (Xu et al., 2015, eq. 11 and 14). `critical` is the share of self-critical training on CIDEr-D
     (Rennie et al., 2017) in the loss, of a model that has learned to speak already, from as many
-    `draws` for each caption. A caption has at most `longest` symbols.
+    `draws` for each caption. With `agreement`, every caption is said under two draws of dropout
+    that are drawn together with this weight (R-Drop). A caption has at most `longest` symbols.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Caption(Task):
         sampled: float = 1.0,
         entropy: float = 0.002,
         smoothing: float = 0.0,
+        agreement: float = 0.0,
         critical: float | None = None,
         draws: int | None = None,
         longest: int = LONGEST,
@@ -76,7 +78,11 @@ class Caption(Task):
         self.data, self.model, self.train, self.metrics = data, model, train, metrics
         self.decode, self.validate_with = decode or Decode(), validate_with or Decode(beam=1)
         self.loss = CaptionLoss(
-            doubly=doubly, sampled=sampled, entropy=entropy, smoothing=smoothing
+            doubly=doubly,
+            sampled=sampled,
+            entropy=entropy,
+            smoothing=smoothing,
+            agreement=agreement,
         )
         self.critical, self.draws = critical, draws or 1
         self.longest, self.samples = longest, samples

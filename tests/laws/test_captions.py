@@ -18,6 +18,7 @@ from regard.losses import likelihood
 from regard.losses_sampled import reinforce, word_log_probs
 from regard.model import Seq2Seq
 from regard.search import beam, exhaustive, greedy
+from regard.tasks.caption_loss import CaptionBatch, CaptionLoss
 
 from .zoo import BEGIN, SYMBOLS, VOCAB, assert_close, assert_same_hypotheses, randomised
 
@@ -265,3 +266,16 @@ def test_a_backbone_of_its_own_learns() -> None:
 def test_share_of_means() -> None:
     with pytest.raises(ValueError, match="mean: wanted a share from 0 to below 1, got 1"):
         HalfHard(2, 2, dim=2, mean=1.0)
+
+
+@pytest.mark.parametrize("name", ["show-tell", "soft", "transformer"])
+def test_without_dropout_two_draws_agree_and_cost_nothing(name: str) -> None:
+    """With whatever is added to the likelihood, such as soft attention's wish to look around."""
+    model, (maps, mask), tokens = build(name), shown(3), said(3, 5)
+    real = torch.arange(4) < torch.tensor([4, 2, 3])[:, None]
+    batch = CaptionBatch(maps, mask, tokens[:, :-1], tokens[:, 1:], real, torch.arange(3))
+    weights = {"doubly": 0.7, "sampled": 1.0, "entropy": 0.1, "smoothing": 0.1}
+    once = CaptionLoss(**weights)(model, batch, {})
+    twice = CaptionLoss(**weights, agreement=5.0)(model, batch, {})
+    assert_close((twice.loss, twice.nll), (once.loss, once.nll))
+    assert twice.tokens == once.tokens == 9
