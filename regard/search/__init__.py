@@ -1,7 +1,6 @@
 """Searches: choosing among what could be said."""
 
 from regard.search.beam import Beam, beam
-from regard.search.both_ways import BothWays
 from regard.search.coverage import Coverage
 from regard.search.exhaustive import exhaustive
 from regard.search.forks import Fork, Forks
@@ -15,7 +14,6 @@ from regard.search.underway import Progress, Rounds, Search
 __all__ = [
     "Average",
     "Beam",
-    "BothWays",
     "Coverage",
     "Ending",
     "Ensemble",

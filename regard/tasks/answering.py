@@ -31,8 +31,6 @@ class Answering(Trained):
     scorer: Any
     target: Tokenizer
     decode: Decode
-    both_ways: bool = False
-    """Whether the model has learned to say answers from their end, too, and judges them so."""
 
     @property
     @abstractmethod
@@ -129,15 +127,7 @@ class Answering(Trained):
                 scorer = Coverage(self.scorer, decoders, beta=decode.coverage)
                 ending = scorer.ending
             known = scorer.prepare(*tensors)
-            search = decode.begin(
-                scorer,
-                known,
-                tensors[1],
-                ending=ending,
-                forks=forks,
-                both_ways=self.both_ways,
-                **most,
-            )
+            search = decode.begin(scorer, known, tensors[1], ending=ending, forks=forks, **most)
         return Asking(self, given, search, forks)
 
     def _forced(self, prefixes: Sequence[Prefix]) -> Tensor | None:

@@ -15,7 +15,6 @@ from torch import Tensor
 from regard.data import Tokenizer
 from regard.search import (
     Beam,
-    BothWays,
     Ending,
     Follow,
     Forks,
@@ -150,27 +149,22 @@ class Decode:
         prefix: Tensor | None = None,
         forks: Forks | None = None,
         most: int | None = None,
-        both_ways: bool = False,
     ) -> Search:
-        """A search for the n best answers to each source; `ending` is what a scorer adds.
-
-        With `both_ways`, all that a beam found is judged from its end, too.
-        """
+        """A search for the n best answers to each source; `ending` is what a scorer adds."""
         limits = self.limits(mask, most)
         asked: dict[str, Any] = {"symbols": self.symbols, "limits": limits, "prefix": prefix}
         if self.beam == 1 and forks is None and ending is None:
             return Follow(scorer, source, Likeliest(), penalty=self.penalty, **asked)
-        beam = Beam(
+        return Beam(
             scorer,
             source,
             width=self.beam,
-            nbest=self.beam if both_ways else self.nbest,
+            nbest=self.nbest,
             penalty=self.penalty,
             ending=ending,
             forks=forks,
             **asked,
         )
-        return BothWays(beam, scorer, source, nbest=self.nbest) if both_ways else beam
 
     def search(
         self,

@@ -139,19 +139,6 @@ class TextBatch(NamedTuple):
     targets: Int[Tensor, "batch time"]
     target_mask: Bool[Tensor, "batch time"]
 
-    def turned(self) -> TextBatch:
-        """The same, with targets from their last symbol to their first.
-
-        They begin with the end symbol instead of the begin symbol: a decoder that is given it knows
-        which way to go.
-        """
-        lengths = self.target_mask.sum(1, keepdim=True) - 1
-        places = torch.arange(self.targets.shape[1], device=lengths.device)
-        back = torch.where(places < lengths, lengths - 1 - places, places)
-        targets = self.targets.gather(1, back)
-        begin = torch.full_like(targets[:, :1], Tokenizer.EOS)
-        return self._replace(inputs=torch.cat([begin, targets[:, :-1]], 1), targets=targets)
-
 
 def text_batch(sources: Sequence[Any], targets: Sequence[Any]) -> TextBatch:
     """A padded batch of rows of numbers."""

@@ -15,7 +15,6 @@ from regard.config import Later, convert
 from regard.data import Batches, Corpus, DataError, Pairs, Report, Tokenizer, as_pairs
 from regard.losses import Carried, Total, likelihood
 from regard.losses_agreeing import agreeing
-from regard.memory import Memory
 from regard.model import Seq2Seq
 from regard.search import Coverage
 from regard.tasks import folder as model_folder
@@ -38,8 +37,7 @@ class Translate(Task):
     share of the target positions, drawn anew for each batch, that the training loss is taken on.
     With `agreement`, every pair is read twice under two draws of dropout, and what they say is
     drawn together with this weight (R-Drop; 5 is usual): an update takes twice the time, and a
-    model that has few pairs to learn from generalises better. With `both_ways`, the model learns
-    to say an answer from its end as well, and a beam's answers are judged from both ends.
+    model that has few pairs to learn from generalises better.
     """
 
     def __init__(
@@ -54,7 +52,6 @@ class Translate(Task):
         smoothing: float = 0.0,
         positions: float = 1.0,
         agreement: float = 0.0,
-        both_ways: bool = False,
         samples: int = 3,
         about: str = "",
         result: dict[str, Any] | None = None,
@@ -73,7 +70,6 @@ class Translate(Task):
         self.decode = decode or Decode()
         self.validate_with = validate_with or Decode(beam=1)
         self.smoothing, self.positions, self.agreement = smoothing, positions, agreement
-        self.both_ways = both_ways
         self.samples, self.about, self.result = samples, about, result
 
     @classmethod
@@ -120,7 +116,6 @@ class Translate(Task):
             decode=self.decode.fitted(Room.told(card.get("room"))),
             metrics=self.metrics,
             several=self.data.several,
-            both_ways=self.both_ways,
             card=card,
         )
 
@@ -193,17 +188,7 @@ class TranslateLearning(Learning):
         assert isinstance(model, Seq2Seq)
         task = self.task
         rows = tree.join([batch, batch]) if task.agreement else batch
-        memory = model.encoder(rows.source, rows.source_mask)
-        ways = [self._said(model, memory, rows)]
-        if task.both_ways:
-            ways.append(self._said(model, memory, rows.turned()))
-        parts = zip(*(way[:2] for way in ways), strict=True)
-        loss, nll = (torch.stack(part).mean() for part in parts)
-        return ways[0]._replace(loss=loss, nll=nll)
-
-    def _said(self, model: Seq2Seq, memory: Memory, rows: TextBatch) -> Total:
-        """The loss of saying the targets of some rows."""
-        task, outputs = self.task, model.decoder(rows.inputs, memory).outputs
+        outputs = model(rows.source, rows.source_mask, rows.inputs).outputs
         known = (model.head, outputs, rows.targets, rows.target_mask)
         if task.agreement:
             return agreeing(*known, agreement=task.agreement, smoothing=task.smoothing)
@@ -214,12 +199,7 @@ class TranslateLearning(Learning):
         assert isinstance(model, Seq2Seq)
         decode = task.validate_with.fitted(self.room)
         translator = Translator(
-            model,
-            self.source,
-            self.target,
-            decode=decode,
-            metrics=task.metrics,
-            both_ways=task.both_ways,
+            model, self.source, self.target, decode=decode, metrics=task.metrics
         )
         found = evaluate(translator, self.valid, metrics=task.metrics)
         scores = {name: score.value for name, score in found.scores.items()}

@@ -37,12 +37,10 @@ class Translator(Answering):
         decode: Decode,
         metrics: list[str],
         several: bool = False,
-        both_ways: bool = False,
         card: dict[str, Any] | None = None,
     ) -> None:
         self.model, self.source, self.target = model.eval(), source, target
         self.decode, self.metrics, self.several = decode, metrics, several
-        self.both_ways = both_ways
         self.card = card or {}
         self.longest = _positions(model)
         self.scorer: Any = model
@@ -62,7 +60,6 @@ class Translator(Answering):
         together = copy.copy(self)
         together.models = [self.model, *(other.model for other in others)]
         together.scorer = Ensemble(list(together.models))
-        together.both_ways = all(each.both_ways for each in (self, *others))
         reach = [each.longest for each in (self, *others) if each.longest is not None]
         together.longest = min(reach, default=None)
         return together

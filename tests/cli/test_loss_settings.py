@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Say
-from regard import load
 
 
 @pytest.mark.parametrize("setting", [("positions", "0.5"), ("agreement", "5.0")])
@@ -31,20 +30,3 @@ def test_an_agreement_that_means_nothing_is_refused(
     said = say("train", toy / "toy.yaml", *settings, "--output", toy / "none")
     assert said.code != 0
     assert "agreement: wanted 0 or more, and positions: 1 with it" in said.err
-
-
-def test_a_model_that_learned_both_ways_judges_its_answers_so(say: Say, toy: Path) -> None:
-    folder = toy / "both"
-    said = say("train", toy / "toy.yaml", "both_ways=true", "train.updates=200", "--output", folder)
-    assert said.code == 0
-    model = load(folder)
-    assert model.both_ways
-    assert model.evaluate(str(toy / "valid.tsv")).scores["exact"].value > 50
-    [both] = model.run("abcde", decode=model.decode.asked(nbest=5))
-    model.both_ways = False
-    [ahead] = model.run("abcde", decode=model.decode.asked(nbest=5))
-    assert {both.text, *(other.text for other in both.others)} == {
-        ahead.text,
-        *(other.text for other in ahead.others),
-    }
-    assert both.score != ahead.score

@@ -12,18 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from regard import tree
-from regard.search import (
-    Beam,
-    BothWays,
-    Coverage,
-    Follow,
-    Forks,
-    Gnmt,
-    Likeliest,
-    Rounds,
-    Search,
-    drawing,
-)
+from regard.search import Beam, Coverage, Follow, Forks, Gnmt, Likeliest, Rounds, Search, drawing
 
 from .zoo import (
     BLIND,
@@ -78,15 +67,9 @@ def draws(scorer: Any, source: Any, limits: Tensor, first: int) -> Search:
     return Rounds(rounds)
 
 
-def both_ways(scorer: Any, source: Any, limits: Tensor, first: int) -> Search:
-    beam = Beam(scorer, source, symbols=SYMBOLS, limits=limits, width=3, nbest=3, penalty=Gnmt(1.0))
-    return BothWays(beam, scorer, source, nbest=2)
-
-
 SEARCHES: dict[str, Begin] = {
     "beam-1": beam_of(1),
     "beam-3": beam_of(3),
-    "both-ways": both_ways,
     "greedy": greedy,
     "draws": draws,
 }
