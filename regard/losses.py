@@ -47,7 +47,8 @@ def likelihood(
     parts: tuple[Tensor, ...] = (rows, head.weight, head.bias)
     if not torch.is_grad_enabled():  # which the function itself is not told
         parts = tuple(part.detach() for part in parts)
-    loss, nll = ChunkedCrossEntropy.apply(*parts, wanted, smoothing)  # type: ignore[no-untyped-call]
+    with torch.autocast(rows.device.type, enabled=False):  # sums over a vocabulary want all bits
+        loss, nll = ChunkedCrossEntropy.apply(*parts, wanted, smoothing)  # type: ignore[no-untyped-call]
     if len(real) < count:
         loss, nll = (x * (count / len(real)) for x in (loss, nll))
     return Total(loss, nll.detach(), mask.sum())

@@ -34,7 +34,8 @@ def agreeing(
     parts: tuple[Tensor, ...] = (rows, head.weight, head.bias)
     if not torch.is_grad_enabled():  # which the function itself is not told
         parts = tuple(part.detach() for part in parts)
-    loss, nll = ChunkedAgreement.apply(*parts, wanted, smoothing, agreement)  # type: ignore[no-untyped-call]
+    with torch.autocast(rows.device.type, enabled=False):  # sums over a vocabulary want all bits
+        loss, nll = ChunkedAgreement.apply(*parts, wanted, smoothing, agreement)  # type: ignore[no-untyped-call]
     return Total(loss, nll.detach(), mask.sum() // 2)
 
 
@@ -47,7 +48,7 @@ class ChunkedAgreement(torch.autograd.Function):
     """
 
     CHUNK = 32
-    """So few that what is made of them stays in a core's cache."""
+    """So few that what is made of them stays in a core's cache; other devices take more."""
 
     @staticmethod
     def forward(
@@ -63,25 +64,17 @@ class ChunkedAgreement(torch.autograd.Function):
         learning = any(ctx.needs_input_grad)
         into = [torch.zeros_like(x) for x in (rows, weight, bias)] if learning else []
         told, even, divergence = (rows.new_zeros(()) for _ in range(3))
-        half, pull = len(rows) // 2, agreement / 2
-        for first in range(0, half, ChunkedAgreement.CHUNK):
-            last = min(first + ChunkedAgreement.CHUNK, half)
-            both = torch.arange(first, last, device=rows.device)
-            both = torch.cat([both, both + half])
+        half = torch.arange(len(rows) // 2, device=rows.device)
+        chunk = ChunkedAgreement.CHUNK * (1 if rows.device.type == "cpu" else 16)
+        for one in half.split(chunk):
+            both = torch.cat([one, one + len(half)])
             some = rows[both]
             logs = torch.addmm(bias, some, weight.T).log_softmax(1)
             told += logs.gather(1, wanted[both][:, None]).sum()
             even += logs.mean(1).sum()
-            p, q = logs.exp().chunk(2)
-            log_p, log_q = logs.chunk(2)
-            apart = log_p - log_q
-            of_p, of_q = (torch.linalg.vecdot(x, apart)[:, None] for x in (p, q))
-            divergence += (of_p - of_q).sum()
+            apart, table = _drawn_together(logs, agreement)
+            divergence += apart
             if learning:
-                apart.mul_(pull)
-                by_p = apart.add(1 + pull - pull * of_p).mul_(p).sub_(q, alpha=pull)
-                by_q = apart.neg_().add_(1 + pull + pull * of_q).mul_(q).sub_(p, alpha=pull)
-                table = torch.cat([by_p, by_q])
                 into[0][both] = table @ weight
                 into[1].addmm_(table.T, some)
                 into[2].add_(table.sum(0))
@@ -101,3 +94,16 @@ class ChunkedAgreement(torch.autograd.Function):
     @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, *outer: Tensor) -> tuple[Tensor | None, ...]:
         return (*(grad * outer[0] for grad in ctx.saved_tensors), None, None, None)
+
+
+def _drawn_together(
+    logs: Float[Tensor, "twice vocab"], agreement: float
+) -> tuple[Float[Tensor, ""], Float[Tensor, "twice vocab"]]:
+    """KL(p || q) + KL(q || p), and [p; q] with a / 2 times its gradient by the scores added."""
+    (log_p, log_q), (p, q), pull = logs.chunk(2), logs.exp().chunk(2), agreement / 2
+    apart = log_p - log_q
+    of_p, of_q = (torch.linalg.vecdot(x, apart)[:, None] for x in (p, q))
+    apart.mul_(pull)
+    by_p = apart.add(1 + pull - pull * of_p).mul_(p).sub_(q, alpha=pull)
+    by_q = apart.neg_().add_(1 + pull + pull * of_q).mul_(q).sub_(p, alpha=pull)
+    return (of_p - of_q).sum(), torch.cat([by_p, by_q])

@@ -74,6 +74,11 @@ class Caption(Task):
                 "critical: wanted a model to start from (train.start), or a share below 1: of what "
                 "is drawn by a model that cannot speak yet, nothing is worth learning"
             )
+        if critical == 1 and agreement:
+            raise ValueError(
+                f"agreement: wanted 0 where critical is 1, got {agreement}: it belongs to the "
+                "likelihood, of which nothing is left in the loss"
+            )
         check(metrics)
         self.data, self.model, self.train, self.metrics = data, model, train, metrics
         self.decode, self.validate_with = decode or Decode(), validate_with or Decode(beam=1)

@@ -446,4 +446,5 @@ def test_what_a_start_wants(model: Path, photos: Path, say: Say) -> None:
     assert "decoder.readout.bias" in wrong(model={**SOFT, "readout": 8})
     assert "wanted the folder of a model with" in wrong(train__start=str(photos))
     assert "critical: wanted a model to start from" in wrong(critical=1.0, train__start=None)
+    assert "agreement: wanted 0 where critical is 1" in wrong(critical=1.0, agreement=2.0)
     assert "critical: wanted a share above 0 and up to 1, got 2" in wrong(critical=2.0)

@@ -279,3 +279,19 @@ def test_without_dropout_two_draws_agree_and_cost_nothing(name: str) -> None:
     twice = CaptionLoss(**weights, agreement=5.0)(model, batch, {})
     assert_close((twice.loss, twice.nll), (once.loss, once.nll))
     assert twice.tokens == once.tokens == 9
+
+
+def test_hard_attention_weighs_both_draws_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two draws of the same places have the loss of one."""
+    model, (maps, mask), tokens = build("hard-always").train(), shown(2), said(2, 4)
+    real = torch.ones(2, 3, dtype=torch.bool)
+    batch = CaptionBatch(maps, mask, tokens[:, :-1], tokens[:, 1:], real, torch.arange(2))
+    monkeypatch.setattr(
+        "regard.attention.hard.torch.multinomial",
+        lambda weights, _: weights.argmax(-1, keepdim=True),
+    )
+    weights = {"doubly": 0.0, "sampled": 1.3, "entropy": 0.1, "smoothing": 0.1}
+    once = CaptionLoss(**weights)(model, batch, {})
+    twice = CaptionLoss(**weights, agreement=5.0)(model, batch, {})
+    assert_close((twice.loss, twice.nll), (once.loss, once.nll))
+    assert_close(twice.carried, once.carried)

@@ -1,0 +1,29 @@
+"""Training in half precision where a recipe asks for it."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import BAHDANAU, TRANSFORMER, Say, recipe_of, saved
+
+MODELS = {
+    "bahdanau": BAHDANAU,
+    "bahdanau-lstm": {**BAHDANAU, "cell": "lstm"},
+    "transformer": TRANSFORMER,
+    "luong": {"is": "systems.luong", "embedding": 16, "dim": 16, "layers": 1},
+    "gnmt": {"is": "systems.gnmt", "embedding": 16, "dim": 16, "attention": 16, "layers": 3},
+    "convs2s": {"is": "systems.convs2s", "embedding": 16, "dim": 16, "layers": 2},
+    "cho": {"is": "systems.cho", "embedding": 16, "dim": 16, "readout": 16},
+    "sutskever": {"is": "systems.sutskever", "embedding": 16, "dim": 16, "layers": 2},
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("agreement", [0.0, 1.0])
+def test_sixteen_bits_where_they_do_no_harm(
+    say: Say, toy: Path, tmp_path: Path, name: str, agreement: float
+) -> None:
+    recipe = recipe_of(toy, model={**MODELS[name], "dropout": 0.1}, agreement=agreement)
+    recipe["train"].update(updates=3, precision="bf16-mixed", validate_every=3)
+    said = say("train", saved(tmp_path / "half.yaml", recipe), "--output", tmp_path / "run")
+    assert said.code == 0, said.err
