@@ -36,8 +36,8 @@ class Translate(Task):
     them is what training is after. `decode` is how the finished model answers. `positions` is the
     share of the target positions, drawn anew for each batch, that the training loss is taken on.
     With `agreement`, every pair is read twice under two draws of dropout, and what they say is
-    drawn together with this weight (R-Drop; 5 is usual): an update takes twice the time, and a
-    model that has few pairs to learn from generalises better.
+    drawn together with this weight (R-Drop; 5 is usual): an update takes twice the time, and it
+    wants many of them.
     """
 
     def __init__(
