@@ -42,16 +42,40 @@ def likelihood(
     count = len(real)
     if share < 1:
         real = real[torch.randperm(count, device=real.device)[: max(round(share * count), 1)]]
+    loss, nll = judged(ChunkedCrossEntropy, head, outputs, targets, real, smoothing)
+    if len(real) < count:
+        loss, nll = (x * (count / len(real)) for x in (loss, nll))
+    return Total(loss, nll.detach(), mask.sum())
+
+
+def judged(
+    function: type[torch.autograd.Function],
+    head: Categorical,
+    outputs: Float[Tensor, "batch time dim"],
+    targets: Int[Tensor, "batch time"],
+    real: Int[Tensor, " places"],
+    *settings: float,
+) -> tuple[Tensor, Tensor]:
+    """The loss and the likelihood that a chunked function finds at some flat places."""
     rows = outputs.flatten(0, 1).index_select(0, real)
     wanted = targets.flatten().index_select(0, real)
     parts: tuple[Tensor, ...] = (rows, head.weight, head.bias)
     if not torch.is_grad_enabled():  # which the function itself is not told
         parts = tuple(part.detach() for part in parts)
     with torch.autocast(rows.device.type, enabled=False):  # sums over a vocabulary want all bits
-        loss, nll = ChunkedCrossEntropy.apply(*parts, wanted, smoothing)  # type: ignore[no-untyped-call]
-    if len(real) < count:
-        loss, nll = (x * (count / len(real)) for x in (loss, nll))
-    return Total(loss, nll.detach(), mask.sum())
+        loss, nll = function.apply(*parts, wanted, *settings)  # type: ignore[no-untyped-call]
+    return loss, nll
+
+
+def take_targets(
+    into: list[Tensor], rows: Tensor, weight: Tensor, wanted: Tensor, smoothing: float
+) -> None:
+    """Take the targets' part out of the gradients of rows, weight and bias, without a table."""
+    share, even = 1 - smoothing, smoothing / len(weight)
+    into[0].sub_(share * weight[wanted] + smoothing * weight.mean(0))
+    into[1].index_add_(0, wanted, rows, alpha=-share).sub_(even * rows.sum(0))
+    often = wanted.bincount(minlength=len(weight)).to(weight.dtype)
+    into[2].sub_(share * often + even * len(rows))
 
 
 class ChunkedCrossEntropy(torch.autograd.Function):
@@ -73,7 +97,7 @@ class ChunkedCrossEntropy(torch.autograd.Function):
         learning = any(ctx.needs_input_grad)
         shapes = (rows, weight, bias) if learning else ()
         into = [torch.zeros_like(x) for x in shapes]
-        everything, mean = torch.zeros_like(bias[:1]), weight.mean(0)
+        everything = torch.zeros_like(bias[:1])
         for first in range(0, len(rows), ChunkedCrossEntropy.CHUNK):
             part = slice(first, first + ChunkedCrossEntropy.CHUNK)
             table = torch.addmm(bias, rows[part], weight.T)
@@ -86,17 +110,13 @@ class ChunkedCrossEntropy(torch.autograd.Function):
                 into[0][part] = (table @ weight).mul_(inverse)
                 into[1].addmm_(table.T, rows[part] * inverse)
                 into[2].addmv_(table.T, inverse[:, 0])
-        share, even = 1 - smoothing, smoothing / len(weight)
         if learning:
-            into[0].sub_(share * weight[wanted] + smoothing * mean)
-            into[1].index_add_(0, wanted, rows, alpha=-share).sub_(even * rows.sum(0))
-            often = wanted.bincount(minlength=len(weight)).to(bias.dtype)
-            into[2].sub_(share * often + even * len(rows))
+            take_targets(into, rows, weight, wanted, smoothing)
             ctx.save_for_backward(*into)
         picked = (rows * weight[wanted]).sum() + bias[wanted].sum()
-        average = (rows @ mean).sum() + len(rows) * bias.mean()
+        average = (rows @ weight.mean(0)).sum() + len(rows) * bias.mean()
         nll = (everything - picked).sum()
-        loss = (everything - share * picked - smoothing * average).sum()
+        loss = (everything - (1 - smoothing) * picked - smoothing * average).sum()
         ctx.mark_non_differentiable(nll)
         return loss, nll
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from regard.heads import Categorical
-from regard.losses import Total
+from regard.losses import Total, judged, take_targets
 
 
 def agreeing(
@@ -29,13 +29,7 @@ def agreeing(
     each token once; they take a = 5 for translation.
     """
     real = mask.flatten().nonzero().squeeze(1)
-    rows = outputs.flatten(0, 1).index_select(0, real)
-    wanted = targets.flatten().index_select(0, real)
-    parts: tuple[Tensor, ...] = (rows, head.weight, head.bias)
-    if not torch.is_grad_enabled():  # which the function itself is not told
-        parts = tuple(part.detach() for part in parts)
-    with torch.autocast(rows.device.type, enabled=False):  # sums over a vocabulary want all bits
-        loss, nll = ChunkedAgreement.apply(*parts, wanted, smoothing, agreement)  # type: ignore[no-untyped-call]
+    loss, nll = judged(ChunkedAgreement, head, outputs, targets, real, smoothing, agreement)
     return Total(loss, nll.detach(), mask.sum() // 2)
 
 
@@ -79,11 +73,7 @@ class ChunkedAgreement(torch.autograd.Function):
                 into[1].addmm_(table.T, some)
                 into[2].add_(table.sum(0))
         if learning:
-            right, each = 1 - smoothing, smoothing / len(weight)
-            into[0].sub_(right * weight[wanted] + smoothing * weight.mean(0))
-            into[1].index_add_(0, wanted, rows, alpha=-right).sub_(each * rows.sum(0))
-            often = wanted.bincount(minlength=len(weight)).to(bias.dtype)
-            into[2].sub_(right * often + each * len(rows))
+            take_targets(into, rows, weight, wanted, smoothing)
         ctx.save_for_backward(*(grad.div_(2) for grad in into))
         nll = -told / 2
         ctx.mark_non_differentiable(nll)
