@@ -38,7 +38,7 @@ class Caption(Task):
     and `entropy` are those of hard attention's REINFORCE term and of the entropy of its choices
     (Xu et al., 2015, eq. 11 and 14). `critical` is the share of self-critical training on CIDEr-D
     (Rennie et al., 2017) in the loss, of a model that has learned to speak already, from as many
-    `draws` for each caption. With `agreement`, every caption is said under two draws of dropout
+    `draws` for each picture. With `agreement`, every caption is said under two draws of dropout
     that are drawn together with this weight (R-Drop). A caption has at most `longest` symbols.
     """
 
@@ -147,15 +147,12 @@ class CaptionLearning(Learning):
         self.task, self.eye, self.target = task, eye, target
         self.pictures, self.valid = train, valid
         rows = [target.encode(captions) for captions in train.captions]
-        kept = [
-            (picture, row)
-            for picture, each in enumerate(rows)
-            for row in each
-            if 0 < len(row) <= task.data.max_tokens
-        ]
-        self.owners = np.array([picture for picture, _ in kept], np.int64)
-        self.rows = [row for _, row in kept]
-        self.lengths = np.array([len(row) for row in self.rows], np.int64)
+        kept = [[row for row in each if 0 < len(row) <= task.data.max_tokens] for each in rows]
+        self.places = np.array([place for place, each in enumerate(kept) if each], np.int64)
+        self.rows = [each for each in kept if each]
+        # What is said of a picture is one sequence to the batches, which add an end themselves.
+        self.lengths = np.array([sum(len(row) + 1 for row in e) - 1 for e in self.rows], np.int64)
+        pairs = sum(map(len, self.rows))
         critic = Critic(train.captions, target, draws=task.draws) if task.critical else None
         self.critic = critic
         self.tokenizers = {model_folder.TARGET: target}
@@ -171,10 +168,10 @@ class CaptionLearning(Learning):
         )
         self.facts = {
             "train": {
-                "pairs": len(self.rows),
+                "pairs": pairs,
                 "pictures": len(train),
-                "too_long": sum(len(each) for each in rows) - len(self.rows),
-                "target_tokens": int(self.lengths.sum()),
+                "too_long": sum(map(len, rows)) - pairs,
+                "target_tokens": int(self.lengths.sum()) + len(self.rows) - pairs,
                 "skipped": left_out["train"].as_dict(),
             },
             "valid": {"pictures": len(valid), "skipped": left_out["valid"].as_dict()},
@@ -205,12 +202,20 @@ class CaptionLearning(Learning):
         return self.task.model.build(self.eye.pictures, self.target.size)
 
     def batch(self, indices: np.ndarray) -> CaptionBatch:
-        rows = [self.rows[index] for index in indices]
-        text = text_batch([[]] * len(rows), rows)
-        source = self.pictures.given(self.owners[indices])
-        mask = torch.ones(len(rows), int(np.prod(self.eye.pictures.grid)), dtype=torch.bool)
-        owners = torch.from_numpy(self.owners[indices])
-        return CaptionBatch(source, mask, text.inputs, text.targets, text.target_mask, owners)
+        said = [(row, owner) for owner, index in enumerate(indices) for row in self.rows[index]]
+        said.sort(key=lambda each: len(each[0]))
+        text = text_batch([[]] * len(said), [row for row, _ in said])
+        places = self.places[indices]
+        fields = int(np.prod(self.eye.pictures.grid))
+        return CaptionBatch(
+            self.pictures.given(places),
+            torch.ones(len(places), fields, dtype=torch.bool),
+            torch.from_numpy(places),
+            text.inputs,
+            text.targets,
+            text.target_mask,
+            torch.tensor([owner for _, owner in said]),
+        )
 
     def count(self, indices: np.ndarray) -> int:
         return int(self.lengths[indices].sum()) + len(indices)
@@ -231,6 +236,7 @@ class CaptionLearning(Learning):
             symbols=task.decode.symbols,
             longest=task.longest,
         )
+        judged = judged * (len(batch.targets) / len(batch.pictures))  # as much as the captions are
         return total._replace(loss=(1 - task.critical) * total.loss + task.critical * judged)
 
     def validate(self, model: nn.Module) -> Validation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
@@ -14,17 +15,25 @@ from regard.losses_agreeing import agreeing
 from regard.losses_sampled import doubly_stochastic, moved, reinforce, word_log_probs
 from regard.model import Seq2Seq
 
+PARTS = 4
+"""In how many parts of like lengths the captions of a batch are decoded."""
+
 
 class CaptionBatch(NamedTuple):
-    """Maps or pixels, and captions shifted by one against the inputs."""
+    """Maps or pixels, and all their captions, the shortest first, shifted by one as inputs.
 
-    source: Float[Tensor, "batch ..."]
-    mask: Bool[Tensor, "batch field"]
+    A picture is looked at once, however many captions it has.
+    """
+
+    source: Float[Tensor, "picture ..."]
+    mask: Bool[Tensor, "picture field"]
+    pictures: Int[Tensor, " picture"]
+    """Which of training's pictures each is."""
     inputs: Int[Tensor, "batch time"]
     targets: Int[Tensor, "batch time"]
     target_mask: Bool[Tensor, "batch time"]
-    pictures: Int[Tensor, " batch"]
-    """Which of training's pictures each is."""
+    owners: Int[Tensor, " batch"]
+    """Which of the batch's pictures each caption belongs to."""
 
 
 class CaptionLoss:
@@ -52,34 +61,34 @@ class CaptionLoss:
         self.entropy, self.smoothing, self.agreement = entropy, smoothing, agreement
 
     def __call__(self, model: Seq2Seq, batch: CaptionBatch, carried: Carried) -> Total:
-        rows = tree.join([batch, batch]) if self.agreement else batch
-        decoded: Decoded = model(rows.source, rows.mask, rows.inputs)
-        known = (model.head, decoded.outputs, rows.targets, rows.target_mask)
+        times = 2 if self.agreement else 1
+        decoded = tree.join([_decoded(model, batch) for _ in range(times)])
+        targets, mask = tree.join([(batch.targets, batch.target_mask)] * times)
+        known = (model.head, decoded.outputs, targets, mask)
         if self.agreement:
             total = agreeing(*known, agreement=self.agreement, smoothing=self.smoothing)
         else:
             total = likelihood(*known, smoothing=self.smoothing)
-        share = len(batch.targets) / len(rows.targets)
         if decoded.log_prob is not None:
-            return self._sampled(model, rows, decoded, total, carried, share)
+            return self._sampled(model, decoded, targets, mask, total, carried, 1 / times)
         if decoded.weights is not None and self.doubly:
-            looked = doubly_stochastic(decoded.weights, rows.target_mask)
-            return total._replace(loss=total.loss + share * self.doubly * looked)
+            looked = doubly_stochastic(decoded.weights, mask)
+            return total._replace(loss=total.loss + self.doubly / times * looked)
         return total
 
     def _sampled(
         self,
         model: Seq2Seq,
-        batch: CaptionBatch,
         decoded: Decoded,
+        targets: Int[Tensor, "batch time"],
+        mask: Bool[Tensor, "batch time"],
         total: Total,
         carried: Carried,
         share: float,
     ) -> Total:
         """The bound of Xu et al., 2015, eq. 10 to 13, for one sample of the locations."""
         assert decoded.log_prob is not None
-        mask = batch.target_mask
-        rewards = word_log_probs(model.head, decoded.outputs, batch.targets, mask)
+        rewards = word_log_probs(model.head, decoded.outputs, targets, mask)
         before = carried["baseline"][0] if "baseline" in carried else None
         baseline = moved(before, rewards, mask)
         judged = reinforce(decoded.log_prob, rewards, mask, baseline if before is None else before)
@@ -87,3 +96,15 @@ class CaptionLoss:
         if decoded.entropy is not None:
             loss = loss - share * self.entropy * decoded.entropy.masked_fill(~mask, 0.0).sum()
         return total._replace(loss=loss, carried={"baseline": baseline.detach()[None]})
+
+
+def _decoded(model: Seq2Seq, batch: CaptionBatch) -> Decoded:
+    """All captions of a batch, decoded part by part, each no further than its longest goes."""
+    memory = model.encoder(batch.source, batch.mask)
+    lengths = batch.target_mask.sum(1)
+    parts = []
+    for rows in torch.arange(len(lengths), device=lengths.device).chunk(PARTS):
+        longest = int(lengths[rows].max())
+        known = tree.select(memory, batch.owners[rows])
+        parts.append(model.decoder(batch.inputs[rows, :longest], known))
+    return tree.join(parts)

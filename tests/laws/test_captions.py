@@ -268,12 +268,39 @@ def test_share_of_means() -> None:
         HalfHard(2, 2, dim=2, mean=1.0)
 
 
+def captioned(
+    maps: Tensor, mask: Tensor, tokens: Tensor, real: Tensor, owners: Tensor
+) -> CaptionBatch:
+    """Captions of some pictures, as training is given them."""
+    numbers = torch.arange(len(maps))
+    return CaptionBatch(maps, mask, numbers, tokens[:, :-1], tokens[:, 1:], real, owners)
+
+
+@pytest.mark.parametrize("name", ["show-tell", "soft", "transformer"])
+def test_looking_once_for_all_captions_of_a_picture_changes_nothing(name: str) -> None:
+    """Neither the loss nor its gradient, in whatever order and lengths the captions come."""
+    model, (maps, mask), tokens = build(name), shown(3), said(7, 6)
+    real = torch.arange(5) < torch.tensor([1, 5, 2, 2, 4, 3, 5])[:, None]
+    owners = torch.tensor([2, 0, 0, 1, 2, 0, 0])
+    loss = CaptionLoss(doubly=0.7, sampled=1.0, entropy=0.1, smoothing=0.1)
+    found = []
+    for batch in (
+        captioned(maps, mask, tokens, real, owners),
+        captioned(maps[owners], mask[owners], tokens, real, torch.arange(7)),
+    ):
+        model.zero_grad()
+        total = loss(model, batch, {})
+        total.loss.backward()
+        found.append((total.loss, total.nll, [p.grad.clone() for p in model.parameters()]))
+    assert_close(found[0], found[1])
+
+
 @pytest.mark.parametrize("name", ["show-tell", "soft", "transformer"])
 def test_without_dropout_two_draws_agree_and_cost_nothing(name: str) -> None:
     """With whatever is added to the likelihood, such as soft attention's wish to look around."""
     model, (maps, mask), tokens = build(name), shown(3), said(3, 5)
     real = torch.arange(4) < torch.tensor([4, 2, 3])[:, None]
-    batch = CaptionBatch(maps, mask, tokens[:, :-1], tokens[:, 1:], real, torch.arange(3))
+    batch = captioned(maps, mask, tokens, real, torch.arange(3))
     weights = {"doubly": 0.7, "sampled": 1.0, "entropy": 0.1, "smoothing": 0.1}
     once = CaptionLoss(**weights)(model, batch, {})
     twice = CaptionLoss(**weights, agreement=5.0)(model, batch, {})
@@ -285,7 +312,7 @@ def test_hard_attention_weighs_both_draws_as_one(monkeypatch: pytest.MonkeyPatch
     """Two draws of the same places have the loss of one."""
     model, (maps, mask), tokens = build("hard-always").train(), shown(2), said(2, 4)
     real = torch.ones(2, 3, dtype=torch.bool)
-    batch = CaptionBatch(maps, mask, tokens[:, :-1], tokens[:, 1:], real, torch.arange(2))
+    batch = captioned(maps, mask, tokens, real, torch.arange(2))
     monkeypatch.setattr(
         "regard.attention.hard.torch.multinomial",
         lambda weights, _: weights.argmax(-1, keepdim=True),
