@@ -1,6 +1,7 @@
 """Searches: choosing among what could be said."""
 
 from regard.search.beam import Beam, beam
+from regard.search.consensus import Consensus
 from regard.search.coverage import Coverage
 from regard.search.exhaustive import exhaustive
 from regard.search.forks import Fork, Forks
@@ -14,6 +15,7 @@ from regard.search.underway import Progress, Rounds, Search
 __all__ = [
     "Average",
     "Beam",
+    "Consensus",
     "Coverage",
     "Ending",
     "Ensemble",

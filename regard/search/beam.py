@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from regard import tree
+from regard.search.consensus import Consensus
 from regard.search.forks import Forks
 from regard.search.front import Fronted
 from regard.search.penalties import Penalty
@@ -28,6 +29,7 @@ def beam(
     ending: Ending | None = None,
     prefix: Int[Tensor, "sentence prefix"] | None = None,
     forks: Forks | None = None,
+    consensus: Consensus | None = None,
 ) -> list[list[Hypothesis]]:
     """The n best answers to each sentence; see `Beam`."""
     return Beam(
@@ -41,6 +43,7 @@ def beam(
         ending=ending,
         prefix=prefix,
         forks=forks,
+        consensus=consensus,
     ).finish()
 
 
@@ -51,7 +54,7 @@ class Beam(Fronted):
     sentence is over when nothing goes on, or when no beginning, however well it went on, could
     still enter the n-best list: a log probability only falls, and `ending` adds nothing above 0, so
     log p / divisor(longest) is the most that it can reach. With width 1 this is greedy search; wide
-    enough, it is exhaustive.
+    enough, it is exhaustive. A `consensus` chooses among the `width` best answers.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class Beam(Fronted):
         ending: Ending | None = None,
         prefix: Int[Tensor, "sentence prefix"] | None = None,
         forks: Forks | None = None,
+        consensus: Consensus | None = None,
     ) -> None:
         if width < 1:
             raise ValueError(f"width: wanted 1 or more, got {width}")
@@ -76,14 +80,21 @@ class Beam(Fronted):
             scorer, source, symbols=symbols, limits=limits, penalty=penalty, prefix=prefix
         )
         self.width, self.nbest, self.ending, self.forks = width, nbest, ending, forks
+        self.consensus, self._listed = consensus, width if consensus is not None else nbest
 
     def answers(self, sentence: int) -> list[Hypothesis]:
-        return sorted(self._done[sentence], key=lambda h: -h.score)[: self.nbest]
+        found = self._best(sentence)
+        return (self.consensus(found) if self.consensus is not None else found)[: self.nbest]
+
+    def _best(self, sentence: int) -> list[Hypothesis]:
+        """What was found, as far as it can be an answer."""
+        return sorted(self._done[sentence], key=lambda h: -h.score)[: self._listed]
 
     def progress(self, sentence: int) -> Progress:
         place = self.live.index(sentence)
         going = self._front.spelt(place)
-        finished = [answer.tokens for answer in self.answers(sentence)[:1]]
+        found = self._best(sentence)
+        finished = [each.tokens for each in (found if self.consensus is not None else found[:1])]
         best = float(self._front.scores[place, 0])
         return Progress(going[0], agreed([*going, *finished]), best)
 
@@ -110,9 +121,9 @@ class Beam(Fronted):
             forced=front.forced,
             symbols=self.symbols,
         )
-        scores, parent, token = _best(front.scores, log_prob, self.width)
+        scores, parent, token = _likeliest(front.scores, log_prob, self.width)
         if self.forks is not None:
-            self._record(self.forks, *_best(front.scores, log_prob, 2 * self.width))
+            self._record(self.forks, *_likeliest(front.scores, log_prob, 2 * self.width))
         ended = (token == self.symbols.end) & (scores > -torch.inf)
         self._finish(scores, parent, ended)
         # What has ended, or never was, stays as a row that can win nothing.
@@ -178,12 +189,12 @@ class Beam(Fronted):
             finished = sorted((h.score for h in self._done[number]), reverse=True)
             # At least the end is still to be said, at most the limit and the end.
             reachable = value / self.penalty.divisor(max(limit, step + 1) + 1)
-            if len(finished) < self.nbest or finished[self.nbest - 1] < reachable:
+            if len(finished) < self._listed or finished[self._listed - 1] < reachable:
                 stay.append(place)
         return torch.tensor(stay, dtype=torch.long, device=scores.device)
 
 
-def _best(
+def _likeliest(
     scores: Float[Tensor, "sentence width"],
     log_prob: Float[Tensor, "sentence width vocab"],
     count: int,

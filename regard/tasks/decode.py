@@ -15,6 +15,7 @@ from torch import Tensor
 from regard.data import Tokenizer
 from regard.search import (
     Beam,
+    Consensus,
     Ending,
     Follow,
     Forks,
@@ -69,7 +70,8 @@ class Room(NamedTuple):
 class Decode:
     """Beam search by default; a beam of 1 is greedy search.
 
-    `coverage` is the weight of a penalty for source positions that an answer did not look at. An
+    `coverage` is the weight of a penalty for source positions that an answer did not look at. A
+    `consensus` chooses what is most like the other answers of the beam, not the likeliest. An
     answer has at most `ratio` times the source's symbols plus `extra`; left out, they are fitted to
     the texts of the training data. The unknown symbol is never said unless `unknown` allows it.
     """
@@ -81,6 +83,7 @@ class Decode:
         nbest: int = 1,
         penalty: Penalty | None = None,
         coverage: float = 0.0,
+        consensus: Consensus | None = None,
         ratio: float | None = None,
         extra: int | None = None,
         unknown: bool = False,
@@ -99,7 +102,7 @@ class Decode:
         if ratio is not None and extra is not None and ratio + extra < 1:
             raise ValueError(f"ratio and extra: wanted room for an answer, got {ratio} and {extra}")
         self.beam, self.nbest, self.ratio, self.extra = beam, nbest, ratio, extra
-        self.penalty, self.coverage = penalty or Gnmt(0.6), coverage
+        self.penalty, self.coverage, self.consensus = penalty or Gnmt(0.6), coverage, consensus
         never = (Tokenizer.PAD, Tokenizer.BOS, *(() if unknown else (Tokenizer.UNK,)))
         self.unknown, self.symbols = unknown, Symbols(Tokenizer.BOS, Tokenizer.EOS, never)
 
@@ -118,6 +121,7 @@ class Decode:
             nbest=nbest,
             penalty=penalty or self.penalty,
             coverage=self.coverage,
+            consensus=self.consensus,
             ratio=self.ratio,
             extra=self.extra,
             unknown=self.unknown,
@@ -163,6 +167,7 @@ class Decode:
             penalty=self.penalty,
             ending=ending,
             forks=forks,
+            consensus=self.consensus,
             **asked,
         )
 

@@ -37,6 +37,7 @@ EVERY = (
     | parts(data, data.TokenizerSettings)
     | parts(train, train.Schedule)
     | parts(search, search.Penalty)
+    | {"search.Consensus"}
     | {f"systems.{name}" for name in systems.__all__}
 )
 
