@@ -13,7 +13,8 @@ from regard.recurrent import Recurrent, RecurrentState
 class PictureFirst(Unlooking):
     """s_0 = f(0, W z), s_t = f(s_{t-1}, E y_{t-1}): the picture is the first input.
 
-    Vinyals et al., 2015, eq. 10 to 12.
+    Like that of a word, its embedding W z has dropout, and z has none: pictures differ by a small
+    part of z, which would be lost in the noise of the rest. Vinyals et al., 2015, eq. 10 to 12.
     """
 
     def __init__(
@@ -23,5 +24,5 @@ class PictureFirst(Unlooking):
         self.picture = nn.Linear(summary, embedding.dim)
 
     def prepare(self, memory: Memory) -> RecurrentState:
-        shown = self.picture(memory.summary)
+        shown = self.embedding.dropout(self.picture(memory.summary))
         return self.cell.step(shown, self.cell.start(len(shown)))[1]

@@ -18,6 +18,7 @@ from regard.blocks import Embedding
 from regard.decoders.base import Decoder
 from regard.decoders.picture_first import PictureFirst
 from regard.decoders.spatial import Spatial
+from regard.encoders.base import Encoder
 from regard.encoders.picture import MeanPictureEncoder, PictureEncoder, Pictures
 from regard.heads import Categorical
 from regard.model import Seq2Seq
@@ -42,13 +43,14 @@ def show_tell(
     The spatial variant has a weight for every number of the map: keep them few, such as 64 a field.
     """
     words = Embedding(target_vocab, embedding, dropout=dropout)
-    seeing = MeanPictureEncoder if shown == "first" else PictureEncoder
-    reader = seeing(pictures, dim=annotation, dropout=dropout)
+    reader: Encoder
     writer: Decoder
     if shown == "first":
+        reader = MeanPictureEncoder(pictures, dim=annotation)
         writing = CELLS[cell](embedding, dim, layers=layers, dropout=dropout)
         writer = PictureFirst(words, writing, summary=reader.summary, dropout=dropout)
     else:
+        reader = PictureEncoder(pictures, dim=annotation, dropout=dropout)
         writing = CELLS[cell](embedding + dim, dim, layers=layers, dropout=dropout)
         writer = Spatial(
             words,
