@@ -1,6 +1,6 @@
 """Show and tell: a neural image caption generator; the picture is one vector.
 
-    first:   s_0 = f(0, W m),  s_t = f(s_{t-1}, E y_{t-1}),  p(y_t) = softmax(W_o s_t),
+    first:   s_0 = f(0, W m / sqrt(|m|)),  s_t = f(s_{t-1}, E y_{t-1}),  p(y_t) = softmax(W_o s_t),
              m the mean over the fields of the map;
     spatial: h_0 = MLP(z),  c = h_0,  s_t = f(s_{t-1}, [E y_{t-1}; c]),
              p(y_t) = softmax(W_o tanh(W [s_t; E y_{t-1}; c])),  z all fields of the map.
@@ -18,7 +18,6 @@ from regard.blocks import Embedding
 from regard.decoders.base import Decoder
 from regard.decoders.picture_first import PictureFirst
 from regard.decoders.spatial import Spatial
-from regard.encoders.base import Encoder
 from regard.encoders.picture import MeanPictureEncoder, PictureEncoder, Pictures
 from regard.heads import Categorical
 from regard.model import Seq2Seq
@@ -43,14 +42,13 @@ def show_tell(
     The spatial variant has a weight for every number of the map: keep them few, such as 64 a field.
     """
     words = Embedding(target_vocab, embedding, dropout=dropout)
-    reader: Encoder
+    seeing = MeanPictureEncoder if shown == "first" else PictureEncoder
+    reader = seeing(pictures, dim=annotation, dropout=dropout)
     writer: Decoder
     if shown == "first":
-        reader = MeanPictureEncoder(pictures, dim=annotation)
         writing = CELLS[cell](embedding, dim, layers=layers, dropout=dropout)
         writer = PictureFirst(words, writing, summary=reader.summary, dropout=dropout)
     else:
-        reader = PictureEncoder(pictures, dim=annotation, dropout=dropout)
         writing = CELLS[cell](embedding + dim, dim, layers=layers, dropout=dropout)
         writer = Spatial(
             words,

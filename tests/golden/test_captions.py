@@ -47,11 +47,11 @@ def test_gated() -> None:
 
 
 def test_picture_first() -> None:
-    """x_{-1} = W z, and never again (Vinyals et al., 2015, eq. 10)."""
+    """x_{-1} = W z / sqrt(|z|), and never again (Vinyals et al., 2015, eq. 10)."""
     decoder = random_weights(PictureFirst(Embedding(5, 3), LSTM(3, 4), summary=6))
     w = weights_of(decoder)
     cell = below(w, "cell")
-    h, c = paper.lstm(cell, 0, linear(w, "picture", SUMMARY), np.zeros(4), np.zeros(4))
+    h, c = paper.lstm(cell, 0, linear(w, "picture", SUMMARY / np.sqrt(6)), np.zeros(4), np.zeros(4))
     wanted = []
     for token in TOKENS:
         h, c = paper.lstm(cell, 0, w["embedding.table.weight"][token], h, c)

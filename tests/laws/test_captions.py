@@ -322,3 +322,21 @@ def test_hard_attention_weighs_both_draws_as_one(monkeypatch: pytest.MonkeyPatch
     twice = CaptionLoss(**weights, agreement=5.0)(model, batch, {})
     assert_close((twice.loss, twice.nll), (once.loss, once.nll))
     assert_close(twice.carried, once.carried)
+
+
+def test_many_positive_numbers_do_not_drown_what_tells_pictures_apart() -> None:
+    """As a backbone's are: all pictures are alike in most of a thousand numbers."""
+    torch.manual_seed(0)
+    kinds = (torch.rand(6, 1, 1280) + 0.5 * torch.rand(1, 1, 1280)).float()
+    model = systems.show_tell(Pictures(1280, (1, 1)), 12, embedding=32, dim=64, dropout=0.0)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    mask, real = torch.ones(6, 1, dtype=torch.bool), torch.ones(6, 5, dtype=torch.bool)
+    # The same three words of every picture, then one of its own.
+    tokens = torch.tensor([[BEGIN, 3, 4, 5, 6 + kind, 2] for kind in range(6)])
+    for _ in range(400):
+        decoded = model(kinds, mask, tokens[:, :-1])
+        optimizer.zero_grad()
+        (likelihood(model.head, decoded.outputs, tokens[:, 1:], real).loss / 30).backward()
+        optimizer.step()
+    said = model.head(model(kinds, mask, tokens[:, :-1]).outputs).argmax(-1)
+    assert said.tolist() == tokens[:, 1:].tolist()
