@@ -28,7 +28,8 @@ FOUND = "reproduced.json"
 class Line:
     """One line of a table: a recipe with some changes, and what was published for it.
 
-    `published` is text by metric. Several `seeds` are several runs of the same thing.
+    `published` is text by metric. Several `seeds` are several runs of the same thing. A run that
+    comes `after` another line starts from the weights of that one.
     """
 
     def __init__(
@@ -39,9 +40,10 @@ class Line:
         change: list[str] | None = None,
         published: dict[str, str] | None = None,
         seeds: list[int] | None = None,
+        after: str | None = None,
     ) -> None:
         self.name, self.recipe, self.change = name, recipe, change or []
-        self.published, self.seeds = published or {}, seeds or [1]
+        self.published, self.seeds, self.after = published or {}, seeds or [1], after
 
     def folder(self, seed: int) -> str:
         """A folder's name for one run."""
@@ -65,8 +67,19 @@ class Reproduction:
         quick: list[str] | None = None,
         edges: list[int] | None = None,
     ) -> None:
+        for place, line in enumerate(lines):
+            before = [other.name for other in lines[:place]]
+            if line.after is not None and line.after not in before:
+                raise ValueError(f"after: wanted a line before {line.name!r}, got {line.after!r}")
         self.about, self.lines, self.metrics, self.part = about, lines, metrics, part
         self.quick, self.edges = quick or [], edges
+
+    def start(self, line: Line, seed: int) -> str | None:
+        """The name of the folder whose weights a run starts from."""
+        for other in self.lines:
+            if other.name == line.after:
+                return other.folder(seed if seed in other.seeds else other.seeds[0])
+        return None
 
 
 class Found(NamedTuple):
@@ -104,7 +117,9 @@ def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: boo
             )
         return
     # A process of its own: its peak of memory is that of this run alone.
-    words = ["train", line.recipe, *changes, "--output", str(folder)]
+    first = wanted.start(line, seed)
+    start = [f"train.start={folder.parent / first}"] if first is not None else []
+    words = ["train", line.recipe, *changes, *start, "--output", str(folder)]
     if subprocess.run([sys.executable, "-m", "regard.cli", *words], check=False).returncode:
         raise RuntimeError(f"{line.name}: the training failed; the same command goes on from there")
     part = task_of(read_recipe(folder / RECIPE), trust=OWN).part(wanted.part)  # type: ignore[arg-type]

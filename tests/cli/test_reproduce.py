@@ -77,6 +77,22 @@ def test_a_table_is_made_line_by_line(say: Say, tables: Path) -> None:
     assert f"{facts['scores']['exact']['score']:.2f} [" in text
 
 
+def test_a_line_may_start_from_another(say: Say, tables: Path) -> None:
+    path, output = tables / "reproduce" / "toy.yaml", tables / "out"
+    wanted = yaml.safe_load(path.read_text())
+    wanted["lines"].append({"name": "three", "recipe": str(tables / "toy.yaml"), "after": "one"})
+    path.write_text(yaml.safe_dump(wanted))
+    said = say("reproduce", "toy", "--only", "one", "--only", "three", "--output", output)
+    assert said.code == 0, said.err
+    recipe = yaml.safe_load((output / "toy" / "three-1" / "recipe.yaml").read_text())
+    assert recipe["train"]["start"] == str(output / "toy" / "one-1")
+    wanted["lines"][-1]["after"] = "four"
+    path.write_text(yaml.safe_dump(wanted))
+    said = say("reproduce", "toy", "--output", output)
+    assert said.code == 1
+    assert "after: wanted a line before 'three', got 'four'" in said.err
+
+
 def test_quick_goes_elsewhere(say: Say, tables: Path) -> None:
     say("reproduce", "toy", "--quick", "--only", "one", "--output", tables / "out")
     facts = json.loads((tables / "out/toy-quick/one-1/reproduced.json").read_text())
