@@ -21,13 +21,11 @@ import torch
 
 import regard
 from benchmarks.speed import matmul_peak
-from regard.data import open_image
+from regard.data import images_in, open_image
 from regard.data.features import extract
 from regard.encoders.image import Backbone
 from regard.machine import keep_memory
 from regard.tasks.decode import Decode
-
-KINDS = {".jpg", ".jpeg", ".png", ".webp"}
 
 
 def seconds(work: Callable[[], Any]) -> float:
@@ -61,9 +59,7 @@ def main() -> None:
     given = options.parse_args()
     keep_memory()
     model: Any = regard.load(given.model)
-    paths = sorted(p for p in given.photos.iterdir() if p.suffix.lower() in KINDS)[: given.most]
-    if not paths:
-        raise SystemExit(f"{given.photos}: wanted a folder with photos, got none")
+    paths = images_in(given.photos)[: given.most]
     fixed: Backbone = model.eye.halves.fixed
     print(f"{len(paths)} photos, {torch.get_num_threads()} cores, {matmul_peak():.0f} GFLOP/s")
     ways = {"maps": extracted, "maps, plain loop": looped}
@@ -73,8 +69,7 @@ def main() -> None:
             times[name].append(seconds(partial(way, paths, fixed)))
     for name, found in times.items():
         print(f"{name}: {len(paths) / np.median(found):.1f} images/s")
-    source = torch.cat([model.eye.see([open_image(path)]) for path in paths])
-    asked = model._given([path.name for path in paths], source, [])
+    asked = model.given(paths)
 
     def captioned(decode: Decode) -> None:
         model._begin(asked, decode, None, [], None).finish()

@@ -116,10 +116,10 @@ def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: boo
                 f"{folder}: holds a run of another recipe; delete it, or choose another --output"
             )
         return
-    # A process of its own: its peak of memory is that of this run alone.
     first = wanted.start(line, seed)
     start = [f"train.start={folder.parent / first}"] if first is not None else []
     words = ["train", line.recipe, *changes, *start, "--output", str(folder)]
+    # A process of its own: its peak of memory is that of this run alone.
     if subprocess.run([sys.executable, "-m", "regard.cli", *words], check=False).returncode:
         raise RuntimeError(f"{line.name}: the training failed; the same command goes on from there")
     part = task_of(read_recipe(folder / RECIPE), trust=OWN).part(wanted.part)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from regard.look.places import Place
-from regard.search import Forks, Search
+from regard.search import Forks, Hypothesis, Search
 from regard.tasks.output import Output
 
 if TYPE_CHECKING:
@@ -97,6 +97,9 @@ class Asking:
 
     def output(self, place: int) -> Output:
         """The answers to an input that is not live any more."""
+        return self._output(place, self.search.answers(place))
+
+    def _output(self, place: int, answers: list[Hypothesis]) -> Output:
         given, row = self._given[place]
         said, name, unknown = self.asked.target, given.names[row], given.unknown[row]
         first, *others = (
@@ -109,7 +112,7 @@ class Asking:
                 answer.complete,
                 unknown,
             )
-            for answer in self.search.answers(place)
+            for answer in answers
         )
         return Output(**{**vars(first), "others": others})
 
@@ -122,10 +125,11 @@ class Asking:
 
     def finish(self, *, look: bool = False) -> list[Output]:
         """Answer every input; with `look`, each best answer comes with its trace."""
-        best = [answers[0].tokens for answers in self.search.finish()]
-        outputs = [self.output(place) for place in range(len(best))]
+        found = self.search.finish()
+        outputs = [self._output(place, answers) for place, answers in enumerate(found)]
         if not look:
             return outputs
+        best = [answers[0].tokens for answers in found]
         traces: list[Trace] = []
         for _, own in groupby(range(len(best)), key=lambda place: id(self._given[place][0])):
             places = list(own)

@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from regard import tree
 from regard.data import Captions, DataError, Report, Tokenizer, as_captions, open_image
 from regard.data.images import Picture
 from regard.data.sources import OnError
@@ -195,10 +196,9 @@ class Captioner(Answering):
         for place, captions in enumerate(shown.captions):
             rows = self.target.encode(self.tidied(captions))
             batch = text_batch([[]] * len(rows), rows)
-            one = shown.given([place])
-            source = one.expand(len(rows), *one.shape[1:])
-            given = self._placed(source, self._mask(len(rows)), batch.inputs, batch.targets)
-            log_p = self.model.head(self.model(*given[:3]).outputs).log_softmax(-1)
+            given = self._placed(shown.given([place]), self._mask(1), batch.inputs, batch.targets)
+            memory = tree.repeat(self.model.encoder(*given[:2]), len(rows))
+            log_p = self.model.head(self.model.decoder(given[2], memory).outputs).log_softmax(-1)
             picked = log_p.gather(2, given[3][..., None])[..., 0].cpu() * batch.target_mask
             statistics[place] = float(picked.sum()), int(batch.target_mask.sum())
         metric = Perplexity()
