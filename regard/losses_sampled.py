@@ -41,7 +41,7 @@ def reinforce(
     log_prob: Float[Tensor, "batch time"],
     rewards: Float[Tensor, "batch time"],
     mask: Bool[Tensor, "batch time"],
-    baseline: Float[Tensor, ""],
+    baseline: Float[Tensor, "*#rows"],
 ) -> Float[Tensor, ""]:
     """-sum_t (R_t - b_t) log p(s_t), R_t = sum_{t' >= t} r_t' (Williams, 1992).
 

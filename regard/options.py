@@ -52,32 +52,8 @@ def together(word: argparse.ArgumentParser) -> None:
     )
 
 
-def run(word: argparse.ArgumentParser) -> None:
-    """The options of `regard run`."""
-    word.add_argument("model", help="a model's folder")
-    word.add_argument(
-        "texts",
-        nargs="*",
-        default=[],
-        metavar="TEXT",
-        help="what to answer, what a language model is to write on from (default: the lines of "
-        "standard input), or pictures and folders of pictures to describe",
-    )
-    word.add_argument("--input", metavar="FILE", help="answer the lines of a file")
-    word.add_argument(
-        "--talk",
-        action="store_true",
-        help="keep a dialogue going: reply to each line with the turns before it in mind",
-    )
-    together(word)
-    asking(word)
-    word.add_argument(
-        "--nbest",
-        type=int,
-        default=1,
-        metavar="N",
-        help="answers to give to each text, best first (default: 1)",
-    )
+def sampling(word: argparse.ArgumentParser) -> None:
+    """How to draw."""
     word.add_argument("--sample", action="store_true", help="draw answers at random")
     word.add_argument(
         "--temperature",
@@ -104,6 +80,35 @@ def run(word: argparse.ArgumentParser) -> None:
         metavar="S",
         help="with --sample: another seed, another draw (default: 1)",
     )
+
+
+def run(word: argparse.ArgumentParser) -> None:
+    """The options of `regard run`."""
+    word.add_argument("model", help="a model's folder")
+    word.add_argument(
+        "texts",
+        nargs="*",
+        default=[],
+        metavar="TEXT",
+        help="what to answer, what a language model is to write on from (default: the lines of "
+        "standard input), or pictures and folders of pictures to describe",
+    )
+    word.add_argument("--input", metavar="FILE", help="answer the lines of a file")
+    word.add_argument(
+        "--talk",
+        action="store_true",
+        help="keep a dialogue going: reply to each line with the turns before it in mind",
+    )
+    together(word)
+    asking(word)
+    word.add_argument(
+        "--nbest",
+        type=int,
+        default=1,
+        metavar="N",
+        help="answers to give to each text, best first (default: 1)",
+    )
+    sampling(word)
     word.add_argument("--prefix", default="", metavar="TEXT", help="how every answer must begin")
     word.add_argument(
         "--json",

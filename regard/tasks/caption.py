@@ -36,10 +36,12 @@ class Caption(Task):
 
     `doubly` is the weight of soft attention's wish to look at every place about once; `sampled`
     and `entropy` are those of hard attention's REINFORCE term and of the entropy of its choices
-    (Xu et al., 2015, eq. 11 and 14). `critical` is the share of self-critical training on CIDEr-D
-    (Rennie et al., 2017) in the loss, of a model that has learned to speak already, from as many
-    `draws` for each picture. With `agreement`, every caption is said under two draws of dropout
-    that are drawn together with this weight (R-Drop). A caption has at most `longest` symbols.
+    (Xu et al., 2015, eq. 11 and 14). With several `looks`, every caption is said with as many
+    choices of places, each judged against the others. `critical` is the share of self-critical
+    training on CIDEr-D (Rennie et al., 2017) in the loss, of a model that has learned to speak
+    already, from as many `draws` for each picture. With `agreement`, every caption is said under
+    two draws of dropout that are drawn together with this weight (R-Drop). A caption has at most
+    `longest` symbols.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Caption(Task):
         doubly: float = 1.0,
         sampled: float = 1.0,
         entropy: float = 0.002,
+        looks: int = 1,
         smoothing: float = 0.0,
         agreement: float = 0.0,
         critical: float | None = None,
@@ -88,6 +91,7 @@ class Caption(Task):
             entropy=entropy,
             smoothing=smoothing,
             agreement=agreement,
+            looks=looks,
         )
         self.critical, self.draws = critical, draws or 1
         self.longest, self.samples = longest, samples

@@ -12,7 +12,13 @@ from regard import tree
 from regard.decoders.base import Decoded
 from regard.losses import Carried, Total, likelihood
 from regard.losses_agreeing import agreeing
-from regard.losses_sampled import doubly_stochastic, moved, reinforce, word_log_probs
+from regard.losses_sampled import (
+    doubly_stochastic,
+    moved,
+    of_the_others,
+    reinforce,
+    word_log_probs,
+)
 from regard.model import Seq2Seq
 
 PARTS = 4
@@ -39,7 +45,8 @@ class CaptionBatch(NamedTuple):
 class CaptionLoss:
     """-log p(y); soft attention adds its `doubly`, hard attention `sampled` and `entropy`.
 
-    With `agreement`, every caption is said twice, and what is added is halved.
+    Every caption is said as many times as hard attention has `looks`, with `agreement` twice; the
+    loss is the mean over them.
     """
 
     def __init__(
@@ -50,6 +57,7 @@ class CaptionLoss:
         entropy: float,
         smoothing: float,
         agreement: float = 0.0,
+        looks: int = 1,
     ) -> None:
         weights = {"doubly": doubly, "sampled": sampled, "entropy": entropy, "agreement": agreement}
         for name, weight in weights.items():
@@ -57,18 +65,24 @@ class CaptionLoss:
                 raise ValueError(f"{name}: wanted a weight of 0 or more, got {weight}")
         if not 0 <= smoothing < 1:
             raise ValueError(f"smoothing: wanted a share from 0 to below 1, got {smoothing}")
+        if looks < 1:
+            raise ValueError(f"looks: wanted 1 or more, got {looks}")
+        if looks > 1 and agreement:
+            raise ValueError(f"agreement: wanted 0 where there are {looks} looks, got {agreement}")
         self.doubly, self.sampled = doubly, sampled
         self.entropy, self.smoothing, self.agreement = entropy, smoothing, agreement
+        self.looks = looks
 
     def __call__(self, model: Seq2Seq, batch: CaptionBatch, carried: Carried) -> Total:
-        times = 2 if self.agreement else 1
+        times = 2 if self.agreement else self.looks
         decoded = tree.join([_decoded(model, batch) for _ in range(times)])
         targets, mask = tree.join([(batch.targets, batch.target_mask)] * times)
         known = (model.head, decoded.outputs, targets, mask)
         if self.agreement:
             total = agreeing(*known, agreement=self.agreement, smoothing=self.smoothing)
         else:
-            total = likelihood(*known, smoothing=self.smoothing)
+            loss, nll, tokens, _ = likelihood(*known, smoothing=self.smoothing)
+            total = Total(loss / times, nll / times, tokens // times)
         if decoded.log_prob is not None:
             return self._sampled(model, decoded, targets, mask, total, carried, 1 / times)
         if decoded.weights is not None and self.doubly:
@@ -86,16 +100,24 @@ class CaptionLoss:
         carried: Carried,
         share: float,
     ) -> Total:
-        """The bound of Xu et al., 2015, eq. 10 to 13, for one sample of the locations."""
+        """The bound of Xu et al., 2015, eq. 10 to 13, for some samples of the locations.
+
+        A single sample is judged against the moving average of the words' probabilities, one of
+        several against the others: how hard a word is to say drops out, which is most of the noise.
+        """
         assert decoded.log_prob is not None
         rewards = word_log_probs(model.head, decoded.outputs, targets, mask)
         before = carried["baseline"][0] if "baseline" in carried else None
-        baseline = moved(before, rewards, mask)
-        judged = reinforce(decoded.log_prob, rewards, mask, baseline if before is None else before)
+        mean = moved(before, rewards, mask)
+        if self.looks > 1:
+            baseline = of_the_others(rewards.view(self.looks, -1).T).T.reshape_as(rewards)
+        else:
+            baseline = mean if before is None else before
+        judged = reinforce(decoded.log_prob, rewards, mask, baseline)
         loss = total.loss + share * self.sampled * judged
         if decoded.entropy is not None:
             loss = loss - share * self.entropy * decoded.entropy.masked_fill(~mask, 0.0).sum()
-        return total._replace(loss=loss, carried={"baseline": baseline.detach()[None]})
+        return total._replace(loss=loss, carried={"baseline": mean.detach()[None]})
 
 
 def _decoded(model: Seq2Seq, batch: CaptionBatch) -> Decoded:

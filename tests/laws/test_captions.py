@@ -324,6 +324,41 @@ def test_hard_attention_weighs_both_draws_as_one(monkeypatch: pytest.MonkeyPatch
     assert_close(twice.carried, once.carried)
 
 
+def test_two_looks_have_the_expected_gradient_of_the_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """sum_s p(s) sum_s' p(s') grad(loss | s, s') = -grad sum_s p(s) log p(y | s)."""
+    model, (maps, mask), tokens = build("hard-always").train(), shown(1), said(1, 3)
+    batch = captioned(maps, mask, tokens, torch.ones(1, 2, dtype=torch.bool), torch.arange(1))
+    loss = CaptionLoss(doubly=0.0, sampled=1.0, entropy=0.0, smoothing=0.0, looks=2)
+    every = enumerated(model, tokens, monkeypatch)
+    exact = gradients(model, -sum(p * log_p for p, log_p, _ in every))
+    chances = [float(p.detach()) for p, _, _ in every]
+    expected = [torch.zeros_like(g) for g in exact]
+    for one, other in product(range(len(every)), repeat=2):
+        coming = iter([*divmod(one, 4), *divmod(other, 4)])
+
+        def draw(weights: Tensor, _: int, coming: Iterator[int] = coming) -> Tensor:
+            return torch.tensor([[next(coming)]])
+
+        with monkeypatch.context() as patch:
+            patch.setattr("regard.attention.hard.torch.multinomial", draw)
+            total = loss(model, batch, {})
+        assert total.tokens == 2
+        for into, found in zip(expected, gradients(model, total.loss), strict=True):
+            into.add_(found, alpha=chances[one] * chances[other])
+    for found, wanted in zip(expected, exact, strict=True):
+        assert_close(found, wanted)
+
+
+def test_looks_are_refused() -> None:
+    weights = {"doubly": 0.0, "sampled": 1.0, "entropy": 0.0, "smoothing": 0.0}
+    with pytest.raises(ValueError, match="looks: wanted 1 or more, got 0"):
+        CaptionLoss(**weights, looks=0)
+    with pytest.raises(ValueError, match="agreement: wanted 0 where there are 2 looks, got 5"):
+        CaptionLoss(**weights, looks=2, agreement=5.0)
+
+
 def test_many_positive_numbers_do_not_drown_what_tells_pictures_apart() -> None:
     """As a backbone's are: all pictures are alike in most of a thousand numbers."""
     torch.manual_seed(0)
