@@ -16,7 +16,8 @@ class DataError(ValueError):
 
 def data_error(where: object, problem: str, remedy: str) -> DataError:
     """Build the one form that every message about data has."""
-    return DataError(f"{where}: {problem}. Remedy: {remedy}.")
+    end = "" if problem.endswith("?") else "."
+    return DataError(f"{where}: {problem}{end} Remedy: {remedy}.")
 
 
 class Pair(NamedTuple):

@@ -127,4 +127,4 @@ def _open(content: bytes, most: int) -> Picture:
 
 def _plain(error: DataError) -> str:
     # The remedies are for files of a training; to senders the problem says enough.
-    return str(error).partition(". Remedy: ")[0]
+    return str(error).partition(" Remedy: ")[0].removesuffix(".")

@@ -180,7 +180,7 @@ def test_duplicated_ids_name_both_lines(tmp_path: Path) -> None:
 
 def test_missing_file_names_the_nearest(tmp_path: Path) -> None:
     put(tmp_path / "train.tsv", "")
-    with pytest.raises(DataError, match=r"no such file; did you mean 'train.tsv'"):
+    with pytest.raises(DataError, match=r"no such file; did you mean 'train.tsv'\? Remedy"):
         as_pairs(tmp_path / "trian.tsv")
     with pytest.raises(DataError, match="there is no folder"):
         as_pairs(tmp_path / "nowhere" / "a.tsv")
