@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -198,19 +199,24 @@ def gradients(model: Seq2Seq, loss: Tensor) -> list[Tensor]:
     return [torch.zeros_like(p) if g is None else g for p, g in zip(every, found, strict=True)]
 
 
+@contextmanager
+def drawing(places: Iterable[int], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hard attention draws these places, one after the other."""
+    coming = iter(places)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "regard.attention.hard.torch.multinomial", lambda *_: torch.tensor([[next(coming)]])
+        )
+        yield
+
+
 def enumerated(
     model: Seq2Seq, tokens: Tensor, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[Tensor, Tensor, Tensor]]:
     """For every sequence of places: p(s), log p(y | s), and the loss for this sample."""
     found = []
     for places in product(range(4), repeat=tokens.shape[1] - 1):
-        coming = iter(places)
-
-        def draw(weights: Tensor, _: int, coming: Iterator[int] = coming) -> Tensor:
-            return torch.tensor([[next(coming)]])
-
-        with monkeypatch.context() as patch:
-            patch.setattr("regard.attention.hard.torch.multinomial", draw)
+        with drawing(places, monkeypatch):
             sample = bound(model, tokens, 1, -0.7)
         found.append((sample.places.exp(), sample.words, sample.loss))
     return found
@@ -336,13 +342,7 @@ def test_two_looks_have_the_expected_gradient_of_the_bound(
     chances = [float(p.detach()) for p, _, _ in every]
     expected = [torch.zeros_like(g) for g in exact]
     for one, other in product(range(len(every)), repeat=2):
-        coming = iter([*divmod(one, 4), *divmod(other, 4)])
-
-        def draw(weights: Tensor, _: int, coming: Iterator[int] = coming) -> Tensor:
-            return torch.tensor([[next(coming)]])
-
-        with monkeypatch.context() as patch:
-            patch.setattr("regard.attention.hard.torch.multinomial", draw)
+        with drawing([*divmod(one, 4), *divmod(other, 4)], monkeypatch):
             total = loss(model, batch, {})
         assert total.tokens == 2
         for into, found in zip(expected, gradients(model, total.loss), strict=True):
