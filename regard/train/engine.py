@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 Strategy = Literal["auto", "ddp", "fsdp"]
-Precision = Literal["32-true", "16-mixed", "bf16-mixed", "64-true"]
+Precision = Literal["32-true", "16-mixed", "bf16-mixed", "64-true", "auto"]
 
 
 def make_fabric(*, device: str, devices: int, strategy: Strategy, precision: Precision) -> Fabric:
@@ -41,6 +41,22 @@ def make_fabric(*, device: str, devices: int, strategy: Strategy, precision: Pre
     )
     fabric.launch()
     return fabric
+
+
+def suited(precision: Precision, device: str) -> Precision:
+    """What `auto` stands for: 16 bits in products where the device has units made for them.
+
+    A processor without them computes 16 bits slower than 32.
+    """
+    if precision != "auto":
+        return precision
+    if device in ("auto", "cuda", "gpu") and torch.cuda.is_available():
+        able = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        # An older PyTorch does not tell what a processor can do.
+        known: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+        able = device in ("auto", "cpu") and bool(known.get("amx_bf16"))
+    return "bf16-mixed" if able else "32-true"
 
 
 def _shard(model: nn.Module, mesh: Any) -> Any:

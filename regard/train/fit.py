@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from regard import tree
 from regard.losses import Carried, Total
-from regard.train.engine import make_fabric, put_weights, whole
+from regard.train.engine import make_fabric, put_weights, suited, whole
 from regard.train.keep import Keeper
 from regard.train.learning import Learning, Validation
 from regard.train.optim import hold, make_optimizer
@@ -54,11 +54,12 @@ class Loop:
 
     def __init__(self, settings: Fit, learning: Learning, folder: Path, view: View) -> None:
         self.settings, self.learning, self.folder = settings, learning, folder
+        self.precision = suited(settings.precision, settings.device)
         self.fabric: Any = make_fabric(
             device=settings.device,
             devices=settings.devices,
             strategy=settings.strategy,
-            precision=settings.precision,
+            precision=self.precision,
         )
         hold(learning.model, settings.rates)
         self.wrapped: Any = self.fabric.setup_module(Objective(learning))
@@ -119,7 +120,7 @@ class Loop:
         loss = float(self.fabric.all_reduce(nll, reduce_op="sum")) / count
         gradient = self._clip()
         # With 16 bits a gradient may overflow now and then: the scaler skips that step.
-        scaled = settings.precision == "16-mixed"
+        scaled = self.precision == "16-mixed"
         if not (math.isfinite(loss) and (scaled or math.isfinite(gradient))):
             raise self.keeper.diverged(loss, gradient, now.update + 1)
         self.optimizer.step()
@@ -248,6 +249,7 @@ class Loop:
                 "epochs": self.state.epoch,
                 "weights": which,
                 "training_seconds": round(self.tell.seconds()),
+                "precision": self.precision,
                 "peak_memory": peak_memory(),
                 "validation": found.scores,
             }

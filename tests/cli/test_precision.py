@@ -1,10 +1,13 @@
 """Training in half precision where a recipe asks for it."""
 
+import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from cli.conftest import BAHDANAU, TRANSFORMER, Say, recipe_of, saved
+from regard.train.engine import suited
 
 MODELS = {
     "bahdanau": BAHDANAU,
@@ -27,3 +30,22 @@ def test_sixteen_bits_where_they_do_no_harm(
     recipe["train"].update(updates=3, precision="bf16-mixed", validate_every=3)
     said = say("train", saved(tmp_path / "half.yaml", recipe), "--output", tmp_path / "run")
     assert said.code == 0, said.err
+
+
+def test_the_card_says_what_auto_came_to(say: Say, toy: Path, tmp_path: Path) -> None:
+    recipe = recipe_of(toy, model=TRANSFORMER)
+    recipe["train"].update(updates=2, precision="auto")
+    said = say("train", saved(tmp_path / "auto.yaml", recipe), "--output", tmp_path / "run")
+    assert said.code == 0, said.err
+    assert json.loads((tmp_path / "run" / "card.json").read_text())["precision"] == suited(
+        "auto", "auto"
+    )
+
+
+@pytest.mark.parametrize(("known", "wanted"), [({"amx_bf16": True}, "bf16-mixed"), ({}, "32-true")])
+def test_auto_is_sixteen_bits_only_where_the_processor_is_made_for_them(
+    monkeypatch: pytest.MonkeyPatch, known: dict[str, bool], wanted: str
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: known)
+    assert suited("auto", "cpu") == wanted
+    assert suited("64-true", "cpu") == "64-true"

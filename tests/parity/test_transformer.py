@@ -87,6 +87,15 @@ def test_self_attention(causal: bool) -> None:
     torch.testing.assert_close(ours(x, real).context.view_as(x), wanted, **close)
 
 
+def test_sixteen_bits_are_thirty_two_rounded() -> None:
+    ours = randomised(SelfAttention(DIM, HEADS, causal=True)).float()
+    x, real = numbers(3, 4, DIM).float(), mask(LENGTHS)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = ours(x, real).context
+    assert half.dtype == torch.bfloat16
+    torch.testing.assert_close(half.float(), ours(x, real).context, rtol=0.03, atol=0.03)
+
+
 @norms
 @pytest.mark.parametrize("padded", [False, True])
 def test_encoder_layer(norm: Any, padded: bool) -> None:
