@@ -22,7 +22,7 @@ def average(run: str, last: int | None, best: int | None, output: str) -> None:
     )
     if target.exists():
         raise ValueError(f"{target}: is there already; choose a new --output")
-    chosen = [checkpoint.read(path) for path in wanted]
+    chosen = [_read(path) for path in wanted]
     kind = "ema" if any(name.startswith("ema/") for name in chosen[0].tensors) else "model"
     if not (source / folder.WEIGHTS).exists():
         raise ValueError(f"{source / folder.WEIGHTS} is missing: let the training finish once")
@@ -37,6 +37,13 @@ def average(run: str, last: int | None, best: int | None, output: str) -> None:
     print(f"the average of updates {updates} is in {target}")
 
 
+def _read(path: Path) -> checkpoint.Checkpoint:
+    try:
+        return checkpoint.read(path)
+    except ValueError as error:
+        raise ValueError(f"{error}; delete it, and another one is taken in its place") from error
+
+
 def _last(files: list[Path], count: int) -> list[Path]:
     by_update = {checkpoint.update_of(path): path for path in files}
     if not 1 <= count <= len(by_update):
@@ -48,7 +55,7 @@ def _last(files: list[Path], count: int) -> list[Path]:
 
 
 def _best(files: list[Path], count: int) -> list[Path]:
-    ranked = checkpoint.read_facts(files[-1]).get("best", [])
+    ranked = _read(files[-1]).facts["best"]
     by_update = {checkpoint.update_of(path): path for path in files}
     kept = [by_update[update] for update in ranked if update in by_update]
     if not 1 <= count <= len(kept):

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,13 +72,19 @@ def update_of(path: Path) -> int:
 
 
 def read_newest(folder: Path, warn: Callable[[str], None]) -> Checkpoint | None:
-    """The newest whole checkpoint; broken ones are named and passed over."""
-    for path in reversed(listed(folder)):
+    """The newest whole checkpoint."""
+    return next((found for _, found in read_whole(reversed(listed(folder)), warn)), None)
+
+
+def read_whole(
+    paths: Iterable[Path], warn: Callable[[str], None]
+) -> Iterator[tuple[int, Checkpoint]]:
+    """Checkpoints with their updates; broken ones are named and passed over."""
+    for path in paths:
         try:
-            return read(path)
+            yield update_of(path), read(path)
         except ValueError as error:
-            warn(f"{error}; using the one before")
-    return None
+            warn(f"{error}; going on without it")
 
 
 def read(path: Path) -> Checkpoint:

@@ -240,7 +240,7 @@ class Loop:
         """Average the kept checkpoints, validate the result, write the model's folder."""
         if self.state.finished:
             return False
-        weights, which = self.keeper.final(self.state)
+        weights, which = self.keeper.final(self.state, self.tell.view.say)
         found = self._decoded(weights)
         self.tell.final(found, which)
         if self.fabric.is_global_zero:

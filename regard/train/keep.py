@@ -82,17 +82,17 @@ class Keeper:
             return {name: whole(tensor) for name, tensor in self.ema.items()}
         return weights_of(self.model)
 
-    def final(self, now: state.State) -> tuple[dict[str, Tensor], str]:
+    def final(self, now: state.State, say: Callable[[str], None]) -> tuple[dict[str, Tensor], str]:
         """The mean of the best or last checkpoints, and in words what it is the mean of."""
         files = {checkpoint.update_of(path): path for path in checkpoint.listed(self.folder)}
         wanted = now.best if self.average_of == "best" else sorted(files)[-self.average :]
-        chosen = sorted(update for update in wanted if update in files)
-        if not chosen:
-            return self.weights(), "the last"
+        chosen = [files[update] for update in sorted(wanted) if update in files]
         kind = "model" if self.ema is None else "ema"
-        sets = [state.part(checkpoint.read(files[update]), kind) for update in chosen]
-        named = ", ".join(str(update) for update in chosen)
-        return state.averaged(sets), f"{self.average_of} of the run, from update {named}"
+        sets = {u: state.part(found, kind) for u, found in checkpoint.read_whole(chosen, say)}
+        if not sets:
+            return self.weights(), "the last"
+        which = f"{self.average_of} of the run, from update {', '.join(map(str, sets))}"
+        return state.averaged(list(sets.values())), which
 
     def diverged(self, loss: float, gradient: float, update: int) -> DivergedError:
         """What to say when numbers are no longer numbers."""
