@@ -6,7 +6,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from regard.decoders.base import Decoded
 from regard.heads import Categorical
+from regard.losses import Carried, Total
 
 KEPT = 0.9
 """How much of a moving average each batch leaves (Xu et al., 2015, 4.1)."""
@@ -21,6 +23,38 @@ def doubly_stochastic(
     """
     looked = (weights * mask[..., None].to(weights.dtype)).sum(1)
     return (1 - looked).square().sum()
+
+
+def bounded(
+    head: Categorical,
+    decoded: Decoded,
+    targets: Int[Tensor, "batch time"],
+    mask: Bool[Tensor, "batch time"],
+    total: Total,
+    carried: Carried,
+    sampled: float = 1.0,
+    entropy: float = 0.0,
+    looks: int = 1,
+) -> Total:
+    """A likelihood, given sampled places, as the bound of Xu et al., 2015, eq. 10 to 13.
+
+    The rows may hold every pair several times, of which `total` is the mean. A single sample is
+    judged against the moving average of the words' probabilities, one of several `looks` against
+    the others: how hard a word is to say drops out, which is most of the noise.
+    """
+    assert decoded.log_prob is not None
+    rewards = word_log_probs(head, decoded.outputs, targets, mask)
+    before = carried["baseline"][0] if "baseline" in carried else None
+    mean = moved(before, rewards, mask)
+    if looks > 1:
+        baseline = of_the_others(rewards.view(looks, -1).T).T.reshape_as(rewards)
+    else:
+        baseline = mean if before is None else before
+    more = sampled * reinforce(decoded.log_prob, rewards, mask, baseline)
+    if decoded.entropy is not None:
+        more = more - entropy * decoded.entropy.masked_fill(~mask, 0.0).sum()
+    loss = total.loss + more * (total.tokens / mask.sum())
+    return total._replace(loss=loss, carried={"baseline": mean.detach()[None]})
 
 
 @torch.no_grad()

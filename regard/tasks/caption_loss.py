@@ -12,13 +12,7 @@ from regard import tree
 from regard.decoders.base import Decoded
 from regard.losses import Carried, Total, likelihood
 from regard.losses_agreeing import agreeing
-from regard.losses_sampled import (
-    doubly_stochastic,
-    moved,
-    of_the_others,
-    reinforce,
-    word_log_probs,
-)
+from regard.losses_sampled import bounded, doubly_stochastic
 from regard.model import Seq2Seq
 
 PARTS = 4
@@ -84,40 +78,12 @@ class CaptionLoss:
             loss, nll, tokens, _ = likelihood(*known, smoothing=self.smoothing)
             total = Total(loss / times, nll / times, tokens // times)
         if decoded.log_prob is not None:
-            return self._sampled(model, decoded, targets, mask, total, carried, 1 / times)
+            weights = (self.sampled, self.entropy)
+            return bounded(model.head, decoded, targets, mask, total, carried, *weights, self.looks)
         if decoded.weights is not None and self.doubly:
             looked = doubly_stochastic(decoded.weights, mask)
             return total._replace(loss=total.loss + self.doubly / times * looked)
         return total
-
-    def _sampled(
-        self,
-        model: Seq2Seq,
-        decoded: Decoded,
-        targets: Int[Tensor, "batch time"],
-        mask: Bool[Tensor, "batch time"],
-        total: Total,
-        carried: Carried,
-        share: float,
-    ) -> Total:
-        """The bound of Xu et al., 2015, eq. 10 to 13, for some samples of the locations.
-
-        A single sample is judged against the moving average of the words' probabilities, one of
-        several against the others: how hard a word is to say drops out, which is most of the noise.
-        """
-        assert decoded.log_prob is not None
-        rewards = word_log_probs(model.head, decoded.outputs, targets, mask)
-        before = carried["baseline"][0] if "baseline" in carried else None
-        mean = moved(before, rewards, mask)
-        if self.looks > 1:
-            baseline = of_the_others(rewards.view(self.looks, -1).T).T.reshape_as(rewards)
-        else:
-            baseline = mean if before is None else before
-        judged = reinforce(decoded.log_prob, rewards, mask, baseline)
-        loss = total.loss + share * self.sampled * judged
-        if decoded.entropy is not None:
-            loss = loss - share * self.entropy * decoded.entropy.masked_fill(~mask, 0.0).sum()
-        return total._replace(loss=loss, carried={"baseline": mean.detach()[None]})
 
 
 def _decoded(model: Seq2Seq, batch: CaptionBatch) -> Decoded:

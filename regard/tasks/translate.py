@@ -11,19 +11,20 @@ import torch
 from torch import Tensor, nn
 
 from regard import tree
-from regard.config import Later, convert
-from regard.data import Batches, Corpus, DataError, Pairs, Report, Tokenizer, as_pairs
+from regard.config import Later, build
+from regard.data import Batches, Corpus, DataError, Pairs, Report, Tokenizer
 from regard.losses import Carried, Total, likelihood
 from regard.losses_agreeing import agreeing
+from regard.losses_sampled import bounded
 from regard.model import Seq2Seq
 from regard.search import Coverage
 from regard.tasks import folder as model_folder
 from regard.tasks.base import Task
 from regard.tasks.decode import Decode, Room
-from regard.tasks.defaults import fitted, incomplete, survey
+from regard.tasks.defaults import ANY, fitted, incomplete, survey
 from regard.tasks.evaluate import check, evaluate, missing
 from regard.tasks.expect import expectations
-from regard.tasks.text import Question, TextBatch, TextData, evenly, questions, text_batch
+from regard.tasks.text import Question, TextBatch, TextData, evenly, text_batch
 from regard.tasks.translator import Translator
 from regard.train.learning import Learning, Sample, Validation
 from regard.train.settings import Fit
@@ -37,7 +38,7 @@ class Translate(Task):
     share of the target positions, drawn anew for each batch, that the training loss is taken on.
     With `agreement`, every pair is read twice under two draws of dropout, and what they say is
     drawn together with this weight (R-Drop; 5 is usual): an update takes twice the time, and it
-    wants many of them.
+    wants many of them. `sampled` is the weight of hard attention's REINFORCE term (Xu et al., 2015).
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Translate(Task):
         smoothing: float = 0.0,
         positions: float = 1.0,
         agreement: float = 0.0,
+        sampled: float = 1.0,
         samples: int = 3,
         about: str = "",
         result: dict[str, Any] | None = None,
@@ -65,11 +67,14 @@ class Translate(Task):
                 f"agreement: wanted 0 or more, and positions: 1 with it, got {agreement} "
                 f"and {positions}"
             )
+        if sampled < 0:
+            raise ValueError(f"sampled: wanted a weight of 0 or more, got {sampled}")
         check(metrics)
         self.data, self.model, self.train, self.metrics = data, model, train, metrics
         self.decode = decode or Decode()
         self.validate_with = validate_with or Decode(beam=1)
         self.smoothing, self.positions, self.agreement = smoothing, positions, agreement
+        self.sampled = sampled
         self.samples, self.about, self.result = samples, about, result
 
     @classmethod
@@ -77,9 +82,11 @@ class Translate(Task):
         """A recipe may leave out all but the training pairs: the rest is fitted to them."""
         if not incomplete(recipe):
             return recipe
-        spec = convert(recipe["data"]["train"], Pairs | str | list[str], where="data.train")
+        # A wrong key is named before all pairs are read.
+        data: TextData = build(fitted(recipe, ANY), cls).build().data
+        pairs = data.whole
         try:
-            return fitted(recipe, survey(as_pairs(spec)))
+            return fitted(recipe, survey(pairs, cache=data.cache))
         except DataError as error:
             raise DataError(f"data.train: {error}") from error
 
@@ -89,15 +96,8 @@ class Translate(Task):
         source, target = self.data.tokenizers(progress=progress)
         corpus = self.data.corpus(source, target, progress=progress)
         report = Report()
-        valid = questions(self.data.valid, several=self.data.several, report=report)
-        if not valid:
-            raise DataError(
-                f"{self.data.valid.settings['is']}: the validation part is empty. Remedy: "
-                "check data.valid; a part of the training data that is set aside will do."
-            )
-        return TranslateLearning(
-            self, source, target, corpus, evenly(valid, self.data.most), report
-        )
+        valid = evenly(self.data.asked(report), self.data.most)
+        return TranslateLearning(self, source, target, corpus, valid, report)
 
     def part(self, name: Literal["valid", "test"]) -> Pairs | None:
         return self.data.valid if name == "valid" else self.data.test
@@ -184,15 +184,20 @@ class TranslateLearning(Learning):
     def count(self, indices: np.ndarray) -> int:
         return int(self.corpus.target_lengths[indices].sum()) + len(indices)
 
-    def loss(self, model: nn.Module, batch: TextBatch, carried: Carried) -> Total:  # noqa: ARG002
+    def loss(self, model: nn.Module, batch: TextBatch, carried: Carried) -> Total:
         assert isinstance(model, Seq2Seq)
         task = self.task
         rows = tree.join([batch, batch]) if task.agreement else batch
-        outputs = model(rows.source, rows.source_mask, rows.inputs).outputs
-        known = (model.head, outputs, rows.targets, rows.target_mask)
+        decoded = model(rows.source, rows.source_mask, rows.inputs)
+        wanted = (rows.targets, rows.target_mask)
+        known = (model.head, decoded.outputs, *wanted)
         if task.agreement:
-            return agreeing(*known, agreement=task.agreement, smoothing=task.smoothing)
-        return likelihood(*known, smoothing=task.smoothing, share=task.positions)
+            total = agreeing(*known, agreement=task.agreement, smoothing=task.smoothing)
+        else:
+            total = likelihood(*known, smoothing=task.smoothing, share=task.positions)
+        if decoded.log_prob is None:
+            return total
+        return bounded(model.head, decoded, *wanted, total, carried, task.sampled)
 
     def validate(self, model: nn.Module) -> Validation:
         task = self.task

@@ -23,6 +23,15 @@ MODELS: dict[str, dict[str, Any]] = {
         "attention": 32,
         "readout": 32,
     },
+    "bahdanau-hard": {
+        "is": "systems.bahdanau",
+        **RNN,
+        "choice": "hard",
+        "encoder": 32,
+        "decoder": 64,
+        "attention": 32,
+        "readout": 32,
+    },
     "luong": {"is": "systems.luong", **RNN, "dim": 64, "layers": 1},
     "luong-unfed": {
         "is": "systems.luong",
