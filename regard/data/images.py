@@ -27,6 +27,11 @@ SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", "
 MOST_PIXELS = 100_000_000
 SAVE_ANEW = "save it anew with an image editor, or set on_error: skip to leave it out"
 
+# Pillow warns of odd metadata, and of sizes that are checked here. This is said once for all
+# pictures: filters belong to the process, and threads that changed them for a while and put them
+# back would leave it with each other's.
+warnings.filterwarnings("ignore", module=r"PIL\.")
+
 
 class TooManyPixelsError(DataError):
     """A picture that would not fit, told from its header."""
@@ -43,12 +48,10 @@ def open_image(
     opened: Path | Opened = existing(file) if isinstance(file, str | Path) else file
     where = name or (str(opened) if isinstance(opened, Path) else "the picture")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd metadata, and of sizes that are checked here
-            with Image.open(opened, formats=_kinds()) as image:
-                _check_size(where, image, most_pixels)
-                image.load()
-                return _as_rgb(where, ImageOps.exif_transpose(image))
+        with Image.open(opened, formats=_kinds()) as image:
+            _check_size(where, image, most_pixels)
+            image.load()
+            return _as_rgb(where, ImageOps.exif_transpose(image))
     except DataError:
         raise
     except Image.DecompressionBombError as error:

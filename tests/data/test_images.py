@@ -2,8 +2,13 @@
 
 import io
 import struct
+import subprocess
+import sys
+import threading
+import warnings
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -230,3 +235,56 @@ def test_from_a_binary_file() -> None:
             open_image(io.BytesIO(content))
     with pytest.raises(DataError, match=r"^upload: the image is broken"):
         open_image(io.BytesIO(file.getvalue()[:-40]), name="upload")
+
+
+def odd(path: Path) -> Path:
+    """A photo of whose metadata the most part is missing, of which Pillow warns."""
+    exif = Image.Exif()
+    exif[0x010E] = "a long description of what is shown"
+    halves().save(path, exif=exif.tobytes()[:-20])
+    return path
+
+
+def test_threads_leave_the_warnings_of_the_process_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that began first ends first: what it put back would be taken for its own."""
+    halves().save(tmp_path / "a.png")
+    opened, begun = Image.open, [threading.Event(), threading.Event()]
+
+    def slowly(*arguments: Any, **options: Any) -> Image.Image:
+        name = threading.current_thread().name
+        begun[name == "second"].set()
+        if name == "first":
+            begun[1].wait(5)
+        else:
+            first.join(5)
+        return opened(*arguments, **options)
+
+    monkeypatch.setattr(Image, "open", slowly)
+    before = list(warnings.filters)
+    first, second = (
+        threading.Thread(target=open_image, args=[tmp_path / "a.png"], name=name)
+        for name in ("first", "second")
+    )
+    first.start()
+    begun[0].wait(5)
+    second.start()
+    second.join(5)
+    assert warnings.filters == before
+
+
+def test_nothing_is_said_of_odd_metadata(tmp_path: Path) -> None:
+    path = odd(tmp_path / "a.jpg")
+    with pytest.warns(UserWarning, match="Truncated File Read"), Image.open(path) as image:
+        image.getexif()
+    code = (
+        "import sys, warnings\nfrom regard.data import open_image\n"
+        "open_image(sys.argv[1])\nwarnings.warn('of its own')"
+    )
+    told = subprocess.run(
+        [sys.executable, "-W", "always", "-c", code, str(path)],
+        capture_output=True, text=True, check=True,
+    ).stderr  # fmt: skip
+    assert "Truncated" not in told
+    assert "of its own" in told
