@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -11,13 +12,16 @@ import yaml
 
 from regard.commands.recipes import find
 from regard.config import RecipeError, complete
+from regard.data.files import read_json
 from regard.tasks.base import Task
 from regard.tasks.folder import DEFAULT, RECIPE, filled, read_recipe, task_of
 from regard.tasks.start import start_from
 from regard.train.checkpoint import write_text
 from regard.train.fit import fit
+from regard.train.learning import Learning
 from regard.train.view import View
 
+DATA = "fingerprints.json"
 EXTENDABLE = {
     "epochs",
     "updates",
@@ -49,10 +53,7 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
         _check_deletable(folder) if fresh else _same_run(folder, resolved, wanted)
     learning = task.prepare(progress=first and not quiet)
     if first:  # only now: preparing finds the mistakes that are left
-        if fresh and folder.exists():
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_text(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
+        _enter(folder, resolved, _fingerprints(learning), fresh=fresh)
     if task.train.start is not None and (fresh or not _begun(folder)):
         view.say(start_from(task.train.start, learning))
     if wanted != given:
@@ -105,6 +106,22 @@ def _check_deletable(folder: Path) -> None:
         )
 
 
+def _enter(folder: Path, resolved: dict[str, Any], data: dict[str, str], *, fresh: bool) -> None:
+    """Write down in a run's folder what it is a run of."""
+    if fresh and folder.exists():
+        shutil.rmtree(folder)
+    _same_data(folder, data)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
+    write_text(folder / DATA, json.dumps(data, indent=1) + "\n")
+
+
+def _fingerprints(learning: Learning) -> dict[str, str]:
+    """Of all that a recipe does not hold but only names."""
+    symbols = {name: own.fingerprint for name, own in learning.tokenizers.items()}
+    return {"examples": learning.fingerprint(), **symbols}
+
+
 def _begun(folder: Path) -> bool:
     return any((folder / "checkpoints").glob("step-*"))
 
@@ -128,6 +145,17 @@ def _same_run(folder: Path, resolved: dict[str, Any], wanted: dict[str, Any]) ->
             f"{folder} holds a run of another recipe: {', '.join(different[:3])} "
             f"{'differs' if len(different) == 1 else 'differ'}; choose another --output, or "
             "--fresh to delete it and start anew"
+        )
+
+
+def _same_data(folder: Path, data: dict[str, str]) -> None:
+    """Refuse to go on with other data than at the start; an older run may not have noted them."""
+    before = read_json(folder / DATA) if _begun(folder) else {}
+    changed = [name for name, fingerprint in before.items() if data.get(name) != fingerprint]
+    if changed:
+        raise ValueError(
+            f"{folder}: the training data changed since this run began ({', '.join(changed)}); "
+            "restore the data, choose another --output, or --fresh to delete the run and start anew"
         )
 
 

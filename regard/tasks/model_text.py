@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -109,6 +110,9 @@ class TextLearning(Learning):
 
     def count(self, indices: np.ndarray) -> int:
         return len(indices) * self.window
+
+    def fingerprint(self) -> str:
+        return hashlib.sha256(self.text.tokens.data).hexdigest()
 
     def loss(self, model: nn.Module, batch: WindowBatch, carried: Carried) -> Total:
         assert isinstance(model, LanguageModel)

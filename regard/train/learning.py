@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,8 +11,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from torch import Tensor, nn
 
+from regard import tree
 from regard.data import Tokenizer
 from regard.losses import Carried, Total
+
+READ = 64
+"""Batches that a fingerprint reads; all of them may be hours of pictures."""
 
 
 class Sample(NamedTuple):
@@ -69,6 +74,19 @@ class Learning(ABC):
     @abstractmethod
     def loss(self, model: nn.Module, batch: Any, carried: Carried) -> Total:
         """The loss of one batch, as a sum; `carried` is what the batch before left, if anything."""
+
+    def fingerprint(self) -> str:
+        """Of what is learned from: the sizes of all batches, and the symbols in some of them.
+
+        Fractions are left out, such as maps of pictures: another machine rounds them otherwise.
+        """
+        batches = self.batches.epoch(0)
+        content = hashlib.sha256(repr([self.count(indices) for indices in batches]).encode())
+        for place in np.linspace(0, len(batches) - 1, min(len(batches), READ)).astype(int).tolist():
+            for leaf in tree.leaves(self.batch(batches[place])):
+                if not leaf.is_floating_point():
+                    content.update(leaf.numpy().tobytes())
+        return content.hexdigest()
 
     @abstractmethod
     def validate(self, model: nn.Module) -> Validation:

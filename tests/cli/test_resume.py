@@ -1,11 +1,12 @@
 """A run that goes on although something around it is not as it was."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cli.conftest import Say, trained
+from cli.conftest import Say, recipe_of, saved, trained
 from regard.tasks.folder import read_card
 from regard.train import checkpoint
 
@@ -66,3 +67,43 @@ def test_averaging_a_broken_checkpoint_names_a_remedy(
     assert "delete it" in said.err
     broken.unlink()
     assert say("average", run, which, 2, "--output", tmp_path / "mean").code == 0
+
+
+def own_data(toy: Path, folder: Path) -> Path:
+    """The short recipe on a copy of the training pairs, which can be changed."""
+    shutil.copyfile(toy / "train.tsv", folder / "own.tsv")
+    return saved(folder / "own.yaml", recipe_of(toy, **SHORT, data__train=str(folder / "own.tsv")))
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        (lambda line: "\t".join(line.split("\t")[:1] * 2), "(examples)"),  # the same letters
+        (lambda line: line.replace("f", "g"), "target.tokenizer.json"),
+    ],
+)
+def test_changed_training_data_are_refused(
+    say: Say, toy: Path, tmp_path: Path, changed: Callable[[str], str], named: str
+) -> None:
+    command = ("train", own_data(toy, tmp_path), "--output", tmp_path / "run")
+    assert say(*command).code == 0
+    pairs = tmp_path / "own.tsv"
+    before = pairs.read_text()
+    pairs.write_text("".join(f"{changed(line)}\n" for line in before.splitlines()))
+    said = say(*command, "train.updates=8")
+    assert said.code == 1
+    for words in ("the training data changed since this run began", named, "--fresh"):
+        assert words in said.err
+    pairs.write_text(before)
+    assert say(*command, "train.updates=8").code == 0, "restored"
+    pairs.write_text("".join(f"{changed(line)}\n" for line in before.splitlines()))
+    assert say(*command, "--fresh").code == 0
+    assert say(*command, "train.updates=8").code == 0, "begun with these"
+
+
+def test_a_run_without_a_record_of_its_data_goes_on(say: Say, recipe: Path, run: Path) -> None:
+    (run / "fingerprints.json").unlink()
+    said = say("train", recipe, "train.updates=8", "--output", run)
+    assert said.code == 0, said.err
+    assert read_card(run)["updates"] == 8
+    assert (run / "fingerprints.json").is_file(), "it has one from now on"

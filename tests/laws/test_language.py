@@ -258,3 +258,12 @@ def test_what_is_written_piece_by_piece_is_the_text_of_its_symbols(settings: Any
     for line in f"ab b{text}".split("\n")[:-1]:
         (row,) = symbols.encode([line])
         assert symbols.decode(row).split() == line.split()
+
+
+def test_every_symbol_of_a_text_counts_for_its_fingerprint(tmp_path: Path) -> None:
+    content = yaml.safe_load(recipe(tmp_path).read_text())
+    before = _task(content).prepare(progress=False).fingerprint()
+    assert _task(content).prepare(progress=False).fingerprint() == before
+    path = tmp_path / "text.txt"
+    path.write_text(path.read_text().replace("aaaaaa", "bbbbbb", 1))
+    assert _task(content).prepare(progress=False).fingerprint() != before
