@@ -27,6 +27,7 @@ from regard.search import (
     exhaustive,
     greedy,
 )
+from regard.search.beam import _likeliest
 
 from .zoo import (
     END,
@@ -223,6 +224,32 @@ def test_beam_is_the_plain_beam_in_spite_of_batch_and_early_stop(
             Table(), sentence(source, row), limit=limit, width=width, nbest=nbest, penalty=penalty
         )
         assert_same_hypotheses(found[row], wanted)
+
+
+@settings(max_examples=40)
+@given(
+    seed=seeds,
+    sizes=st.tuples(st.integers(1, 3), st.integers(1, 6), st.integers(3, 200)),
+    count=st.integers(1, 40),
+    kept=st.integers(1, 200),
+)
+def test_the_likeliest_are_those_of_a_whole_sort(
+    seed: int, sizes: tuple[int, int, int], count: int, kept: int
+) -> None:
+    numbers = torch.Generator().manual_seed(seed)
+    log_prob = torch.randn(sizes, generator=numbers).masked_fill(
+        torch.arange(sizes[2]) >= kept, -torch.inf
+    )
+    scores = torch.randn(sizes[:2], generator=numbers)
+    best, parent, token = _likeliest(scores, log_prob, count)
+    every = (scores[:, :, None] + log_prob).flatten(1).sort(descending=True).values
+    assert torch.equal(best, every[:, :count])
+    assert token.max() < sizes[2]
+    alive = best > -torch.inf
+    found = (scores.gather(1, parent) + log_prob.flatten(1).gather(1, parent * sizes[2] + token))[
+        alive
+    ]
+    assert torch.equal(found, best[alive])
 
 
 @pytest.mark.parametrize("name", FEW)
