@@ -115,14 +115,18 @@ def _offered(found: Any, module: types.ModuleType, trust: tuple[str, ...] | None
 
 
 def complete(spec: Mapping[str, Any], wanted: Any) -> dict[str, Any]:
-    """A recipe with every default written out, so that a later default cannot change a model."""
+    """A recipe with every default written out, so that a later default cannot change a model.
+
+    A class whose null stands for a part says so in `NULL`, as a recipe would.
+    """
     function = resolve(spec["is"], wanted, where="is", trust=None) if "is" in spec else wanted
     kinds = hints(function)
-    full = dict(spec)
+    full, null = dict(spec), vars(function).get("NULL", {})
     for name, parameter in inspect.signature(function).parameters.items():
-        if isinstance(spec.get(name), Mapping):
+        given = spec.get(name) if spec.get(name) is not None else null.get(name)
+        if isinstance(given, Mapping):
             inner = part_of(kinds.get(name, Any))
-            full[name] = complete(spec[name], inner) if inner is not None else spec[name]
+            full[name] = complete(given, inner) if inner is not None else given
         elif name not in spec and isinstance(parameter.default, bool | int | float | str):
             full[name] = parameter.default
     return full

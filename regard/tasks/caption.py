@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -43,6 +43,8 @@ class Caption(Task):
     two draws of dropout that are drawn together with this weight (R-Drop). A caption has at most
     `longest` symbols.
     """
+
+    NULL: ClassVar[dict[str, Any]] = {"decode": {}, "validate_with": {"beam": 1}}
 
     def __init__(
         self,

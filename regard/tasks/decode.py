@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -75,6 +75,8 @@ class Decode:
     answer has at most `ratio` times the source's symbols plus `extra`; left out, they are fitted to
     the texts of the training data. The unknown symbol is never said unless `unknown` allows it.
     """
+
+    NULL: ClassVar[dict[str, Any]] = {"penalty": {"is": "search.Gnmt", "alpha": 0.6}}
 
     def __init__(
         self,

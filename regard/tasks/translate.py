@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -40,6 +40,8 @@ class Translate(Task):
     drawn together with this weight (R-Drop; 5 is usual): an update takes twice the time, and it
     wants many of them. `sampled` is the weight of hard attention's REINFORCE term (Xu et al., 2015).
     """
+
+    NULL: ClassVar[dict[str, Any]] = {"decode": {}, "validate_with": {"beam": 1}}
 
     def __init__(
         self,

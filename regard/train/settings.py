@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 
@@ -23,6 +23,11 @@ class Fit:
     final weights are the mean of the `average` best (or last) validated checkpoints, of their
     moving averages if `ema` gives a decay.
     """
+
+    NULL: ClassVar[dict[str, Any]] = {
+        "optimizer": {"is": "torch.optim.AdamW", "lr": 1e-3},
+        "schedule": {"is": "train.InverseSqrt", "warmup": 400},
+    }
 
     def __init__(
         self,

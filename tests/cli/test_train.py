@@ -5,6 +5,10 @@ import torch
 import yaml
 
 from cli.conftest import Say, recipe_of, saved
+from regard.config import complete, convert
+from regard.tasks.decode import Decode
+from regard.train.optim import make_optimizer
+from regard.train.settings import Fit
 
 
 def test_the_folder_holds_the_whole_model(model: Path) -> None:
@@ -25,6 +29,19 @@ def test_the_recipe_is_saved_with_its_defaults(model: Path) -> None:
     assert recipe["train"]["clip"] == 1.0
     assert recipe["train"]["optimizer"]["weight_decay"] == 0.01
     assert recipe["data"]["source"]["lowercase"] is False
+    assert recipe["validate_with"]["beam"] == 1
+    assert recipe["decode"]["beam"] == 5
+
+
+def test_what_null_stands_for_is_written_as_it_is_meant() -> None:
+    plain, full = Fit(epochs=1), convert(complete({"epochs": 1}, Fit), Fit, where="train")
+    assert vars(full.schedule) == vars(plain.schedule)
+    assert type(full.schedule) is type(plain.schedule)
+    groups = [make_optimizer(torch.nn.Linear(2, 2), fit.optimizer) for fit in (full, plain)]
+    assert groups[0].defaults == groups[1].defaults
+    ours, theirs = Decode(), convert(complete({}, Decode), Decode, where="decode")
+    assert vars(ours.penalty) == vars(theirs.penalty)
+    assert complete({"schedule": None}, Fit)["schedule"]["warmup"] == plain.schedule.warmup
 
 
 def test_the_card_says_what_is_known(model: Path) -> None:
