@@ -11,13 +11,13 @@ from typing import Any
 import torch
 import yaml
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
 import regard
 from regard.config import OWN, RecipeError, build, resolve
 from regard.tasks.base import Task, Trained
-from regard.train.checkpoint import sync, write_text
+from regard.train.checkpoint import write_tensors, write_text
 from regard.train.engine import put_weights
 
 WEIGHTS, RECIPE, CARD = "model.safetensors", "recipe.yaml", "card.json"
@@ -111,8 +111,7 @@ def write(folder: Path, weights: Mapping[str, Tensor], card: Mapping[str, Any]) 
 def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Write a model's weights, whole or not at all."""
     part = folder / f".{WEIGHTS}.part"
-    save_file({name: tensor.contiguous().cpu() for name, tensor in weights.items()}, part)
-    sync(part)
+    write_tensors(part, weights)
     part.replace(folder / WEIGHTS)
 
 

@@ -10,7 +10,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,30 +33,31 @@ def save(folder: Path, update: int, checkpoint: Checkpoint) -> Path:
     """Write a checkpoint; it exists under its name only once it is whole and on the disk."""
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f".step-{update:08d}.part"
-    try:
-        tensors = {name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}
-        save_file(tensors, part, metadata={"facts": json.dumps(checkpoint.facts)})
-        final = folder / f"step-{update:08d}-{_digest(part)}.safetensors"
-        sync(part)
-        part.replace(final)
-        sync(folder)
-        for older in set(folder.glob(f"step-{update:08d}-*.safetensors")) - {final}:
-            older.unlink()  # the same update, before the run was marked as finished
-    except (OSError, SafetensorError) as error:
-        part.unlink(missing_ok=True)
-        last = newest(folder)
-        kept = f"the last good checkpoint is {last}" if last else "there is no checkpoint yet"
-        raise OSError(
-            f"cannot write the checkpoint of update {update} to {folder}: {error}; {kept}; make "
-            "room, then give the same command again to go on from there"
-        ) from error
+    write_tensors(part, checkpoint.tensors, {"facts": json.dumps(checkpoint.facts)})
+    final = folder / f"step-{update:08d}-{_digest(part)}.safetensors"
+    part.replace(final)
+    sync(folder)
+    for older in set(folder.glob(f"step-{update:08d}-*.safetensors")) - {final}:
+        older.unlink()  # the same update, before the run was marked as finished
     return final
 
 
-def newest(folder: Path) -> Path | None:
-    """The path of the checkpoint with the most updates, looked at by name only."""
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Have what fails on the disk meanwhile say from where the run can go on."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            f"{error}; {last_good(folder)}. If the disk is full, make room; then give the same "
+            "command again to go on"
+        ) from error
+
+
+def last_good(folder: Path) -> str:
+    """The newest checkpoint, looked at by name only, in words."""
     found = listed(folder)
-    return found[-1] if found else None
+    return f"the last good checkpoint is {found[-1]}" if found else "there is no checkpoint yet"
 
 
 def listed(folder: Path) -> list[Path]:
@@ -120,6 +122,19 @@ def clean(folder: Path, *, last: int) -> None:
             path.unlink(missing_ok=True)
     for part in folder.glob(".step-*.part"):
         part.unlink(missing_ok=True)
+
+
+def write_tensors(
+    path: Path, tensors: Mapping[str, Tensor], facts: dict[str, str] | None = None
+) -> None:
+    """Write a file of tensors and bring it to the disk; leave none that is not whole."""
+    try:
+        held = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
+        save_file(held, path, metadata=facts)
+        sync(path)
+    except (OSError, SafetensorError) as error:
+        path.unlink(missing_ok=True)
+        raise OSError(f"cannot write {path}: {error}") from error
 
 
 def sync(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 
 from regard import tree
 from regard.losses import Carried, Total
+from regard.train import checkpoint
 from regard.train.engine import make_fabric, put_weights, suited, whole
 from regard.train.keep import Keeper
 from regard.train.learning import Learning, Validation
@@ -30,12 +32,11 @@ def fit(
 
     False where there was nothing left to train.
     """
-    loop = Loop(settings, learning, folder, view)
-    try:
-        loop.run()
-        return loop.finish(card)
-    finally:
-        loop.tell.close()
+    with checkpoint.resumable(folder / "checkpoints"):
+        loop = Loop(settings, learning, folder, view)
+        with closing(loop.tell):
+            loop.run()
+            return loop.finish(card)
 
 
 class Objective(nn.Module):

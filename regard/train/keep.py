@@ -96,10 +96,9 @@ class Keeper:
 
     def diverged(self, loss: float, gradient: float, update: int) -> DivergedError:
         """What to say when numbers are no longer numbers."""
-        last = checkpoint.newest(self.folder)
-        kept = f"the last good checkpoint is {last}" if last else "there is no checkpoint yet"
         return DivergedError(
             f"the loss is {loss} and its gradient's norm {gradient} at update {update}: training "
-            f"has diverged; {kept}. Lower the learning rate (train.optimizer.lr), lengthen the "
-            "warm-up (train.schedule.warmup) or clip harder (train.clip)"
+            f"has diverged; {checkpoint.last_good(self.folder)}. Lower the learning rate "
+            "(train.optimizer.lr), lengthen the warm-up (train.schedule.warmup) or clip harder "
+            "(train.clip)"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -41,11 +42,11 @@ class Log:
         return self._log.tell()
 
     def close(self) -> None:
-        """Flush everything."""
-        for file in (self._log, self._timing):
-            file.close()
-        if self._board is not None:
-            self._board.close()
+        """Flush everything that can be flushed."""
+        boards = () if self._board is None else (self._board,)
+        with ExitStack() as files:
+            for file in (self._log, self._timing, *boards):
+                files.callback(file.close)
 
     def _to_board(self, update: int, record: dict[str, Any]) -> None:
         if self._board is None:

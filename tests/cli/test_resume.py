@@ -3,8 +3,10 @@
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from safetensors import SafetensorError
 
 from cli.conftest import Say, recipe_of, saved, trained
 from regard.tasks.folder import read_card
@@ -107,3 +109,48 @@ def test_a_run_without_a_record_of_its_data_goes_on(say: Say, recipe: Path, run:
     assert said.code == 0, said.err
     assert read_card(run)["updates"] == 8
     assert (run / "fingerprints.json").is_file(), "it has one from now on"
+
+
+def full(path: Path) -> Path:
+    """A file on a disk that has no room left."""
+    path.unlink(missing_ok=True)
+    path.symlink_to("/dev/full")
+    return path
+
+
+def test_a_full_disk_at_the_log_names_the_last_good_checkpoint(
+    say: Say, recipe: Path, run: Path
+) -> None:
+    last, timing = checkpoint.listed(run / "checkpoints")[-1], full(run / "timing.jsonl")
+    command = ("train", recipe, "train.updates=8", "--output", run)
+    said = say(*command)
+    assert said.code == 1
+    for words in ("No space left on device", f"the last good checkpoint is {last}", "make room"):
+        assert words in said.err
+    timing.unlink()
+    assert say(*command).code == 0
+    assert read_card(run)["updates"] == 8
+
+
+def test_a_full_disk_at_the_models_folder_names_the_last_good_checkpoint(
+    say: Say, recipe: Path, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = checkpoint.save_file
+
+    def save_file(tensors: Any, path: Path, metadata: Any) -> None:
+        if path.parent == run:
+            path.touch()
+            raise SafetensorError("No space left on device")
+        save(tensors, path, metadata)
+
+    command = ("train", recipe, "train.updates=8", "--output", run)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "save_file", save_file)
+        said = say(*command)
+    assert said.code == 1
+    last = checkpoint.listed(run / "checkpoints")[-1]
+    assert checkpoint.update_of(last) == 8
+    for words in ("No space left on device", f"the last good checkpoint is {last}", "make room"):
+        assert words in said.err
+    assert not list(run.glob(".*.part"))
+    assert say(*command).code == 0
