@@ -17,6 +17,11 @@ from regard.tasks.decode import Decode, Sampling
 from regard.tasks.evaluate import Evaluation
 from regard.tasks.output import Output
 
+PAGE = 100
+"""Pictures of a sheet: with more it would be taller than the 16,384 pixels of many viewers."""
+TELLING = ("cider", "meteor", "rouge_l")
+"""Metrics that tell single captions apart; BLEU-4 of most of them is 0."""
+
 
 def describe(
     model: Any,
@@ -56,7 +61,8 @@ def describe(
                 _print(output, as_json=as_json, every=decode.nbest > 1)
             advance(1)
     if sheet is not None:
-        print(_sheet(kept, sheet), file=sys.stderr)
+        for page in _sheets(kept, sheet):
+            print(page, file=sys.stderr)
     _complain(report, len(photos))
 
 
@@ -64,7 +70,8 @@ def look_at(model: Any, photos: list[Path], *, output: str, dark: bool) -> None:
     """Several photos as a sheet with their captions."""
     report = Report(shown=20)
     found = [(o.source, o.text) for o in model.stream(photos, on_error="skip", report=report)]
-    print(_sheet(found, output, dark=dark))
+    for page in _sheets(found, output, dark=dark):
+        print(page)
     _complain(report, len(photos))
 
 
@@ -92,25 +99,38 @@ def _print(output: Output, *, as_json: bool, every: bool) -> None:
         print(f"{name}\t{score}\t{text}" if every else f"{name}\t{text}", flush=True)
 
 
-def _sheet(found: list[tuple[str, str]], path: str, *, dark: bool = False) -> Path:
+def _sheets(found: list[tuple[str, str]], path: str, *, dark: bool = False) -> list[Path]:
+    """Pictures with their captions, on as many pages as they need; several are numbered."""
     from regard.look.overlay import contact_sheet, reduced
     from regard.look.style import save
 
-    return save(contact_sheet([(reduced(open_image(n)), t) for n, t in found], dark=dark), path)
+    pages = [found[first : first + PAGE] for first in range(0, len(found), PAGE)]
+    written = []
+    for number, page in enumerate(pages, start=1):
+        drawn = contact_sheet([(reduced(open_image(n)), t) for n, t in page], dark=dark)
+        name = Path(path) if len(pages) == 1 else _numbered(Path(path), number)
+        written.append(save(drawn, name))
+    return written
+
+
+def _numbered(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.stem}-{number}{path.suffix}")
 
 
 def draw_mistakes(found: Evaluation, path: Path, *, most: int = 20) -> Path:
-    """The pictures with the lowest scores of the first metric, with what was said and wanted."""
+    """The pictures with the lowest scores, with what was said and what was wanted."""
     from regard.look.overlay import contact_sheet, reduced
     from regard.look.style import save
 
-    name, score = next(iter(found.scores.items()))
-    each = score.metric.scores(score.statistics)
-    order = np.argsort(each if score.metric.higher_is_better else -each, kind="stable")[:most]
+    name = next((name for name in TELLING if name in found.scores), next(iter(found.scores)))
+    metric = found.scores[name].metric
+    each = metric.scores(found.scores[name].statistics)
+    order = np.argsort(each if metric.higher_is_better else -each, kind="stable")[:most]
     rows = [
         (
             reduced(open_image(found.sources[place])),
-            f"{name} {each[place]:.0f}: {found.outputs[place]} ≠ {found.references[place][0]}",
+            f"{name} {each[place]:.0f}: {found.outputs[place]}\n"
+            f"wanted: {found.references[place][0]}",
         )
         for place in order.tolist()
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from jaxtyping import Float
@@ -21,7 +22,7 @@ from regard.look.style import Theme
 
 # All lengths are inches.
 _GAP, _PANEL, _LABEL, _COLUMNS = 0.1, 1.7, 0.3, 6
-_SHEET, _BELOW = 2.4, 0.62
+_SHEET, _BELOW, _LINE = 2.4, 0.17, 0.15
 # How much is left of a picture where nobody looked.
 _DARKEST = 0.15
 
@@ -97,21 +98,27 @@ def _frame(axes: Axes, photo: Photo, image: Picture, field: int, theme: Theme) -
 def contact_sheet(
     captioned: Sequence[tuple[Picture, str]], *, columns: int = 4, dark: bool = False
 ) -> Figure:
-    """Many pictures with their captions below, in rows."""
+    """Many pictures with their captions below, in rows as tall as their captions need."""
     if not captioned:
         raise ValueError("contact sheet: wanted at least one picture, got none")
     columns = min(columns, len(captioned))
-    rows = math.ceil(len(captioned) / columns)
-    page = Page(_across(columns, _SHEET), 2 * MARGIN + rows * (_SHEET + _BELOW), dark=dark)
-    for number, (image, caption) in enumerate(captioned):
-        row, column = divmod(number, columns)
-        x, y = MARGIN + column * (_SHEET + _GAP), MARGIN + row * (_SHEET + _BELOW)
-        axes = page.axes(x, y, _SHEET, _SHEET)
-        axes.set_axis_off()
-        axes.imshow(np.asarray(reduced(image)))
-        axes.set_anchor("S")  # a wide picture stands on its caption
-        page.write(x + _SHEET / 2, y + _SHEET + 0.05, wrapped(caption), size=7.5, ha="center")
+    written = [(image, wrapped(caption)) for image, caption in captioned]
+    rows = [written[first : first + columns] for first in range(0, len(written), columns)]
+    tall = [_SHEET + _BELOW + _LINE * max(len(text.splitlines()) for _, text in r) for r in rows]
+    page = Page(_across(columns, _SHEET), 2 * MARGIN + sum(tall), dark=dark)
+    for number, row in enumerate(rows):
+        for column, (image, text) in enumerate(row):
+            x, y = MARGIN + column * (_SHEET + _GAP), MARGIN + sum(tall[:number])
+            _captioned(page, x, y, image, text)
     return page.figure
+
+
+def _captioned(page: Page, x: float, y: float, image: Picture, text: str) -> None:
+    axes = page.axes(x, y, _SHEET, _SHEET)
+    axes.set_axis_off()
+    axes.imshow(np.asarray(reduced(image)))
+    axes.set_anchor("S")  # a wide picture stands on its caption
+    page.write(x + _SHEET / 2, y + _SHEET + 0.05, text, size=7.5, ha="center")
 
 
 def _across(columns: int, side: float) -> float:
@@ -132,6 +139,9 @@ def resized(
     return np.asarray(Image.fromarray(light).resize(size, Image.Resampling.BILINEAR)).clip(0, 1)
 
 
-def wrapped(text: str, *, width: int = 38, lines: int = 3) -> str:
-    """A caption on at most so many lines."""
-    return "\n".join(textwrap.wrap(text, width, max_lines=lines, placeholder=" …"))
+def wrapped(text: str, *, width: int = 38, most: int = 12) -> str:
+    """Each line of a caption on as many lines as it needs, up to so many."""
+    lines = (
+        textwrap.wrap(line, width, max_lines=most, placeholder=" …") for line in text.splitlines()
+    )
+    return "\n".join(chain.from_iterable(lines))

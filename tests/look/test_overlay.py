@@ -6,7 +6,7 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 
 from regard.look import animation, style
-from regard.look.overlay import overlay
+from regard.look.overlay import contact_sheet, overlay
 from regard.look.places import Photo
 
 SAID = ["a", "狗", "runs"]
@@ -76,3 +76,26 @@ def test_an_animation_is_no_png(tmp_path):
 def test_the_same_bytes():
     first, second = (style.render(overlay(photo(), SAID, weights()), "png") for _ in "ab")
     assert first == second
+
+
+def test_a_sheet_is_as_tall_as_its_captions():
+    image, long = Image.new("RGB", (30, 20)), " ".join(["words"] * 40)
+    short, tall = (contact_sheet([(image, "one")] * 4 + [(image, text)]) for text in ("two", long))
+    lines = max(len(text.get_text().splitlines()) for text in tall.texts)
+    assert lines == 7
+    assert "…" not in "".join(text.get_text() for text in tall.texts)
+    grown = tall.get_size_inches()[1] - short.get_size_inches()[1]
+    assert grown == pytest.approx(6 * 0.15)
+    tall.canvas.draw()
+    top, bottom = tall.get_size_inches()[1] * tall.dpi, 0
+    for text in tall.texts:
+        box = text.get_window_extent()
+        assert bottom <= box.y0 < box.y1 <= top
+        assert all(not box.overlaps(axes.get_window_extent()) for axes in tall.axes)
+
+
+def test_even_a_caption_without_end_has_one():
+    sheet = contact_sheet([(Image.new("RGB", (30, 20)), "word " * 2000)])
+    (text,) = sheet.texts
+    assert len(text.get_text().splitlines()) == 12
+    assert text.get_text().endswith(" …")
