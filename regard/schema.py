@@ -143,6 +143,7 @@ def unknown_part(name: str, wanted: Any, *, own_only: bool) -> str:
         return f"no part is called {name!r}{near}"
     package = name.partition(".")[0]
     return (
-        f"{name!r} is not a part of Regard's own{near}\nIf you trust this model's maker, "
-        f"regard.tasks.folder.load(folder, trust=({package!r},)) lets it name {package}"
+        f"{name!r} is not a part of Regard's own{near}\nIf you trust this model's maker, --trust "
+        f"{package} (in Python, regard.load(folder, trust=({package!r},))) lets it name {package}, "
+        "which must be installed or in a folder of PYTHONPATH"
     )

@@ -18,6 +18,9 @@ WORDS = ["regard", "attention", "knowledge", "translation", "phonograph", "wedne
 
 def demo(words: list[str], output: str) -> None:
     """Train, score, pronounce, draw, and say what to type next."""
+    for word in words:
+        if not word.strip() or "/" in word:
+            raise ValueError(f"wanted words to pronounce, got {word!r}; leave it out")
     console, folder = Console(highlight=False), Path(output)
     model = str(folder / "model")
     console.rule("1. learning letters to sounds from the CMU pronouncing dictionary")

@@ -17,6 +17,7 @@ from regard.commands.describe import draw_mistakes
 from regard.commands.refuse import refuse
 from regard.commands.run import asked, together
 from regard.config import OWN
+from regard.data.sources import OnError
 from regard.metrics import Comparison, plot_by_length
 from regard.tasks.evaluate import Evaluation
 from regard.tasks.folder import RECIPE, read_recipe, task_of
@@ -32,41 +33,71 @@ def evaluate(
     beam: int | None = None,
     penalty: str | None = None,
     most: int | None = None,
+    on_error: OnError = "stop",
     outputs: str | None = None,
     plot: str | None = None,
     mistakes: str | None = None,
     json: bool = False,
+    trust: Sequence[str] = (),
 ) -> None:
     """Score a model on pairs, alone or against another."""
-    models = [together(model, others)] + ([regard.load(against)] if against else [])
-    if models[0].writes:
-        asked_for = {"--beam": beam, "--penalty": penalty, "--outputs": outputs, "--plot": plot}
-        refuse(asked_for, "is for models that answer; this one writes on")
-    if len({each.writes for each in models}) > 1:
-        raise ValueError("--against: wanted two models of one kind; one writes on, one answers")
-    part = part_of(model, data)
-    names = [name.strip() for name in metrics.split(",")] if metrics else None
-    found, *rest = (evaluated(each, part, names, beam, penalty, most) for each in models)
-    other = rest[0] if rest else None
-    tests = found.against(other) if other else {}
-    if outputs:
-        _write(found, Path(outputs))
-    if mistakes:
-        if not models[0].sees:
-            raise ValueError("--mistakes: is for models that describe pictures")
-        draw_mistakes(found, Path(mistakes))
-    if plot:
-        _plot({model: found} | ({against: other} if against and other else {}), Path(plot))
+    models = [together(model, others, trust=trust)]
+    if against:
+        models.append(regard.load(against, trust=tuple(trust)))
+    _check(models, outputs=outputs, plot=plot, mistakes=mistakes)
+    part = part_of(model, data, trust=trust)
+    how: dict[str, Any] = {"beam": beam, "penalty": penalty, "most": most, "on_error": on_error}
+    found, *rest = (evaluated(each, part, metrics=metrics, **how) for each in models)
+    tests = found.against(rest[0]) if rest else {}
     if json:
         compared = {name: asdict(test) for name, test in tests.items()}
         print(json_module.dumps({**found.as_dict(), "against": compared}, indent=1))
-        return
+    else:
+        _tell(found, tests, model, against)
+    # What was measured is told by now, whatever becomes of the files.
+    if outputs:
+        _write(found, Path(outputs))
+    if mistakes:
+        draw_mistakes(found, Path(mistakes))
+    if plot:
+        compared_with = {str(against): rest[0]} if tests else {}
+        _plot({model: found, **compared_with}, next(iter(tests or found.scores)), Path(plot))
+
+
+def _check(
+    models: list[Any], *, outputs: str | None, plot: str | None, mistakes: str | None
+) -> None:
+    """Refuse what cannot be done with these models before anything is decoded."""
+    if len({(each.writes, each.sees) for each in models}) > 1:
+        kinds = " and one that ".join(map(_kind, models))
+        raise ValueError(f"--against: wanted two models of one kind, got one that {kinds}")
+    if models[0].writes:
+        files = {"--outputs": outputs, "--plot": plot}
+        refuse(files, "is for models that answer; this one writes on")
+    if models[0].sees:
+        refuse({"--plot": plot}, "is for models of texts, which have a length")
+    else:
+        refuse({"--mistakes": mistakes}, "is for models that describe pictures")
+    if drawn := plot or mistakes:
+        from regard.look.style import kind_of
+
+        kind_of(drawn)
+
+
+def _kind(trained: Any) -> str:
+    if trained.writes:
+        return "writes on"
+    return "describes pictures" if trained.sees else "answers texts"
+
+
+def _tell(found: Evaluation, tests: dict[str, Comparison], model: str, against: str | None) -> None:
+    """Print what was measured, for people."""
     console = Console(highlight=False)
     console.print(_scores(found))
-    for name, why in found.missing.items():
-        console.print(f"{name} is missing: {why}", soft_wrap=True, markup=False)
-    for doubt in found.doubts:
-        console.print(f"beware: {doubt}", soft_wrap=True, markup=False)
+    notes = [f"{name} is missing: {why}" for name, why in found.missing.items()]
+    notes += [f"beware: {doubt}" for doubt in found.doubts]
+    for note in (*notes, *found.skipped):
+        console.print(note, soft_wrap=True, markup=False)
     if found.lengths:
         console.print(_by_length(found))
     if against and not tests:
@@ -78,21 +109,29 @@ def evaluate(
 def evaluated(
     trained: Any,
     part: Any,
-    names: list[str] | None,
+    *,
+    metrics: str | None,
     beam: int | None,
     penalty: str | None,
     most: int | None,
+    on_error: OnError,
 ) -> Evaluation:
     """What a model scores, with what the command line changes of its decoding."""
     if most is not None and most < 1:
         raise ValueError(f"--most: wanted 1 question or more, got {most}")
-    changed = beam is not None or penalty is not None
+    searching = {"--beam": beam, "--penalty": penalty}
+    if trained.writes:
+        refuse(searching, "is for models that answer; this one writes on")
+    changed = any(value is not None for value in searching.values())
     how = asked(trained.decode, beam=beam, penalty=penalty) if changed else None
-    result: Evaluation = trained.evaluate(part, metrics=names, decode=how, most=most)
+    names = [name.strip() for name in metrics.split(",")] if metrics else None
+    result: Evaluation = trained.evaluate(
+        part, metrics=names, decode=how, most=most, on_error=on_error
+    )
     return result
 
 
-def part_of(model: str, data: list[str]) -> Any:
+def part_of(model: str, data: list[str], *, trust: Sequence[str] = ()) -> Any:
     """A part of the recipe's own data, or the files that were named."""
     if len(data) > 2:
         raise ValueError(f"data: wanted one file or two parallel files, got {len(data)}")
@@ -100,7 +139,7 @@ def part_of(model: str, data: list[str]) -> Any:
         return data
     if data[0] not in ("valid", "test") or Path(data[0]).exists():
         return data[0]
-    task = task_of(read_recipe(Path(model) / RECIPE), trust=OWN)
+    task = task_of(read_recipe(Path(model) / RECIPE), trust=(*OWN, *trust))
     part = task.part("valid" if data[0] == "valid" else "test")
     if part is None:
         raise ValueError(f"{model}: its recipe names no {data[0]} part; name files")
@@ -164,9 +203,10 @@ def _write(found: Evaluation, path: Path) -> None:
             table.writerow([source, output, " | ".join(references)])
 
 
-def _plot(evaluations: dict[str, Evaluation], path: Path) -> None:
+def _plot(evaluations: dict[str, Evaluation], name: str, path: Path) -> None:
     from regard.look.style import save
 
-    first = next(iter(evaluations.values()))
-    name = next(iter(first.scores))
-    save(plot_by_length({model: e.by_length(name) for model, e in evaluations.items()}, name), path)
+    # Models may count a source in symbols of their own; those of the first make the buckets.
+    lengths = next(iter(evaluations.values())).lengths
+    rows = {model: each.by_length(name, lengths=lengths) for model, each in evaluations.items()}
+    save(plot_by_length(rows, name), path)

@@ -31,6 +31,7 @@ def follow(
     steps: int | None,
     clip: float | None,
     clip_value: float | None,
+    trust: tuple[str, ...],
 ) -> None:
     """Draw the gradients of some models beside each other, and print them as tables."""
     from regard.look.flow import flow
@@ -39,7 +40,7 @@ def follow(
     for option, value in (("--steps", steps), ("--clip", clip), ("--clip-value", clip_value)):
         if value is not None and not value > 0:
             raise ValueError(f"{option}: wanted more than 0, got {value}")
-    found = {name: _found(name, files, steps or 100) for name in dict.fromkeys(models)}
+    found = {name: _found(name, files, steps or 100, trust) for name in dict.fromkeys(models)}
     found = {_short(name, list(found)): each for name, each in found.items()}
     new = next(iter(found.values())).fresh()
     clips = {name: clip_both(each, clip or 1.0, clip_value) for name, each in found.items()}
@@ -66,10 +67,10 @@ def clip_both(found: Gradients, norm: float, value: float | None) -> dict[str, C
     }
 
 
-def _found(name: str, files: list[str] | None, steps: int) -> Gradients:
-    trained: Any = regard.load(name)
+def _found(name: str, files: list[str] | None, steps: int, trust: tuple[str, ...]) -> Gradients:
+    trained: Any = regard.load(name, trust=trust)
     if files is None:
-        part = task_of(read_recipe(Path(name) / RECIPE), trust=OWN).part("valid")
+        part = task_of(read_recipe(Path(name) / RECIPE), trust=(*OWN, *trust)).part("valid")
         return trained.gradients(part, steps=steps)
     most = 1 if trained.writes else 2
     if len(files) > most:

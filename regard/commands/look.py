@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import regard
 from regard.commands.describe import look_at, pictures
@@ -13,6 +15,9 @@ from regard.commands.run import asked
 from regard.look import align
 from regard.look.grow import tree_text
 from regard.look.trace import Trace
+
+Load: TypeAlias = Callable[[], Any]
+"""Gives the model, which takes a while: wrong options are refused before."""
 
 
 def look(
@@ -32,6 +37,7 @@ def look(
     steps: int | None,
     clip: float | None,
     clip_value: float | None,
+    trust: list[str],
 ) -> None:
     """Draw one of three pictures and say where it is."""
     path = output or "look.png"
@@ -44,25 +50,29 @@ def look(
     if not gradients:
         following = {"--input": input, "--steps": steps, "--clip": clip, "--clip-value": clip_value}
         refuse(following, "is for following gradients; add --gradients")
+    load: Load = partial(regard.load, model, trust=tuple(trust))
     if gradients:
-        follow([model, *texts], path, dark, input, steps, clip, clip_value)
+        follow([model, *texts], path, dark, input, steps, clip, clip_value, tuple(trust))
     elif mapped:
-        _map(model, _one(texts, "a file of sentences behind the model"), path, dark)
+        file = _one(texts, "a file of sentences behind the model")
+        _map(load, file, path, dark)
     else:
-        _see(model, texts, seeing, output=output, dark=dark)
+        _see(load, texts, seeing, output=output, dark=dark)
 
 
 def _see(
-    model: str, texts: list[str], options: dict[str, Any], *, output: str | None, dark: bool
+    load: Load, texts: list[str], options: dict[str, Any], *, output: str | None, dark: bool
 ) -> None:
     """Have one text or photo answered, and show how; several photos become a sheet."""
     view, words, gold, answer, beam, penalty = options.values()
+    searching = {"--beam": beam, "--penalty": penalty}
     if answer is not None:
-        searching = {"--beam": beam, "--penalty": penalty}
         refuse(searching, "is for searching; an --answer is not searched for")
     if view != "heads":
         refuse({"--gold": gold}, "is for measuring heads; add --view heads")
-    trained: Any = regard.load(model)
+    trained = load()
+    if trained.writes:
+        refuse(searching, "is for models that answer; this one writes on")
     if trained.sees:
         refuse({"--words": words, "--gold": gold}, "is for models of texts")
         photos = pictures(texts)
@@ -97,11 +107,11 @@ def _shown(
     return seen.save(named, view=view, gold=links, dark=dark)
 
 
-def _map(model: str, file: str, path: str, dark: bool) -> None:
+def _map(load: Load, file: str, path: str, dark: bool) -> None:
     from regard.look.sentence_map import read_sentences, sentence_map
 
     sentences, groups = read_sentences(file)
-    found = sentence_map(sentences, regard.load(model).summaries(sentences), groups)
+    found = sentence_map(sentences, load().summaries(sentences), groups)
     place = found.save(path, dark=dark)
     print(f"{len(sentences):,} sentences\n{place}\n{place.with_suffix('.tsv')}")
 

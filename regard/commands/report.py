@@ -11,6 +11,7 @@ import yaml
 import regard
 from regard.commands.evaluate import evaluated, part_of
 from regard.data.files import write_whole
+from regard.data.sources import OnError
 from regard.look.curves import read_curves
 from regard.look.html import data_url
 from regard.look.report import Example, Line, Measured, Report
@@ -30,15 +31,17 @@ def report(
     beam: int | None,
     penalty: str | None,
     most: int | None,
+    on_error: OnError,
     examples: int,
+    trust: list[str],
 ) -> None:
     """Evaluate a model, look at its best and worst answers, and write it all down."""
     path = Path(output or "report.html")
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"--output: wanted a file that ends in .html, got {path.name!r}")
-    trained = regard.load(model)
-    names = [name.strip() for name in metrics.split(",")] if metrics else None
-    found = evaluated(trained, part_of(model, data), names, beam, penalty, most)
+    trained = regard.load(model, trust=tuple(trust))
+    how: dict[str, Any] = {"beam": beam, "penalty": penalty, "most": most, "on_error": on_error}
+    found = evaluated(trained, part_of(model, data, trust=trust), metrics=metrics, **how)
     written = compiled(trained, Path(model), found, examples=examples)
     write_whole(path, written.html())
     print(f"{len(found.sources):,} questions\n{path}")
@@ -61,7 +64,11 @@ def compiled(trained: Any, folder: Path, found: Evaluation, *, examples: int) ->
         title=folder.resolve().name,
         about=str(card.get("about") or ""),
         scores=[_measured(key, score, score.interval()) for key, score in found.scores.items()],
-        notes=[*found.doubts, *(f"{key} is missing: {why}" for key, why in found.missing.items())],
+        notes=[
+            *found.doubts,
+            *(f"{key} is missing: {why}" for key, why in found.missing.items()),
+            *found.skipped,
+        ],
         by_length=[(row.label, row.count, _measured(name, first, row.interval)) for row in rows],
         length_charts={
             theme: plot_by_length({folder.name: rows}, name, dark=theme == "dark")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -13,13 +14,15 @@ from regard.commands.refuse import refuse, tell_unknown
 from regard.commands.talk import converse
 from regard.commands.write import write
 from regard.data.sources import data_error
-from regard.data.text_files import existing, read_lines
+from regard.data.text_files import Line, existing, numbered, read_lines
 from regard.search import Average, Gnmt, Penalty, Raw
 from regard.tasks.decode import Decode, Sampling
 from regard.tasks.output import Output
 from regard.tasks.talk import Talk
 
 PENALTIES: dict[str, type[Penalty]] = {"gnmt": Gnmt, "average": Average, "none": Raw}
+BATCH = 64
+"""Texts that are decoded together, unless another number is asked for."""
 
 
 def run(
@@ -37,11 +40,12 @@ def run(
     seed: int | None,
     prefix: str,
     json: bool,
-    batch: int,
+    batch: int | None,
     length: int | None,
     talk: bool,
     csv: bool,
     sheet: str | None,
+    trust: list[str],
 ) -> None:
     """Answer every text, in order; or write on from it, or keep a dialogue going."""
     if texts and input:
@@ -49,15 +53,15 @@ def run(
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
     drawn = {name: value for name, value in drawing.items() if value is not None}
     sampling = Sampling(**drawn)  # type: ignore[arg-type]
-    trained = together(model, others)
+    trained = together(model, others, trust=trust)
+    if not trained.sees:
+        refuse({"--csv": csv, "--sheet": sheet}, "is for models that describe pictures")
     if trained.writes:
         answering = {"--beam": beam, "--penalty": penalty, "--prefix": prefix, "--talk": talk}
-        refuse({**answering, "--nbest": nbest > 1}, "is for models that answer; this one writes on")
-        typed = not texts and not input and sys.stdin.isatty()
-        prompts = [""] if typed else texts or list(_lines(input)) or [""]
-        write(
-            trained, prompts, length=500 if length is None else length, how=sampling, as_json=json
-        )
+        several = {"--batch": batch, "--nbest": nbest > 1}
+        refuse({**answering, **several}, "is for models that answer; this one writes on")
+        wanted = 500 if length is None else length
+        write(trained, _prompts(texts, input), length=wanted, how=sampling, as_json=json)
         return
     refuse({"--length": length}, "is for language models, which write on; this model answers")
     if not sample:
@@ -67,18 +71,20 @@ def run(
     chosen = sampling if sample else None
     if trained.sees:
         refuse({"--prefix": prefix, "--talk": talk}, "is for models that answer texts")
+        refuse({"--json": json and csv}, "is one form of output, --csv another; leave one out")
         photos = texts or (list(_lines(input)) if input else [])
         form: dict[str, Any] = {"as_json": json, "as_csv": csv, "sheet": sheet}
-        describe(trained, photos, decode=how, sampling=chosen, batch=min(batch, 32), **form)
+        batch = min(BATCH if batch is None else batch, 32)
+        describe(trained, photos, decode=how, sampling=chosen, batch=batch, **form)
         return
-    refuse({"--csv": csv, "--sheet": sheet}, "is for models that describe pictures")
     if talk:
-        beside = {"TEXT": texts, "--input": input, "--prefix": prefix, "--json": json}
-        refuse({**beside, "--nbest": nbest > 1}, "a dialogue is made of lines alone; leave it out")
+        given = {"TEXT": texts, "--input": input, "--prefix": prefix, "--json": json}
+        spare = {**given, "--batch": batch, "--nbest": nbest > 1}
+        refuse(spare, "a dialogue is made of lines alone; leave it out")
         converse(Talk(trained, decode=how, sampling=chosen))
         return
     way: dict[str, Any] = {"decode": how, "sampling": chosen, "prefix": prefix}
-    _answer(trained, texts, input, batch, json, nbest > 1, way)
+    _answer(trained, texts, input, BATCH if batch is None else batch, json, nbest > 1, way)
 
 
 def _answer(
@@ -99,10 +105,10 @@ def _answer(
         _print(output, as_json=as_json, every=every)
 
 
-def together(model: str, others: Sequence[str]) -> Any:
+def together(model: str, others: Sequence[str], *, trust: Sequence[str]) -> Any:
     """A model, or an ensemble of it and others."""
-    first: Any = regard.load(model)
-    rest: list[Any] = [regard.load(other) for other in others]
+    models: list[Any] = [regard.load(each, trust=tuple(trust)) for each in (model, *others)]
+    first, *rest = models
     if rest and any(each.writes for each in (first, *rest)):
         raise ValueError("--with: is for models that answer; language models write alone")
     return first.joined(rest) if rest else first
@@ -116,15 +122,26 @@ def asked(
     return own.asked(beam=beam, nbest=nbest, penalty=chosen, sampled=sampled)
 
 
+def _prompts(texts: list[str], path: str | None) -> Iterator[str]:
+    """What to write on from: the texts or the lines that are given, or nothing at all."""
+    typed = not texts and not path and sys.stdin.isatty()
+    given = iter([""] if typed else texts or _lines(path))
+    yield next(given, "")
+    yield from given
+
+
 def _lines(path: str | None) -> Iterator[str]:
-    if path is None:
-        for line in sys.stdin:
-            yield line.rstrip("\n")
-        return
-    for read in read_lines(existing(path)):
+    for read in _standard_input() if path is None else read_lines(existing(path)):
         if read.fault:
-            raise data_error(f"{path}:{read.number}", read.fault, "mend or delete the line")
+            where = f"{path or 'standard input'}:{read.number}"
+            raise data_error(where, read.fault, "mend or delete the line")
         yield read.text
+
+
+def _standard_input() -> Iterator[Line]:
+    if isinstance(sys.stdin, io.TextIOWrapper):  # as files are read, whatever the locale
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
+    return numbered(sys.stdin.readline)
 
 
 def _print(output: Output, *, as_json: bool, every: bool) -> None:

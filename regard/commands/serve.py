@@ -36,6 +36,7 @@ def serve(
     length: int,
     bytes: int,  # noqa: A002
     pixels: int,
+    trust: list[str],
 ) -> None:
     """Load the models, listen, and serve until a signal comes."""
     for package in PACKAGES:
@@ -65,7 +66,7 @@ def serve(
     )
     secret = _secret(token or os.environ.get("REGARD_TOKEN", ""))
     count, each = _shares(workers, threads)
-    loading = partial(load, named(models), limits)
+    loading = partial(load, named(models), limits, trust=tuple(trust))
     with (
         listen(host, port) as opened,
         hired(loading, limits, workers=count, threads=each) as hands,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.data.json_lines import MissingKeyError, as_text, called, reach, records
-from regard.data.sources import JSON, Checks, OnError, Report, data_error
+from regard.data.sources import JSON, Checked, Checks, OnError, Report, data_error
 from regard.data.tables import Column, Table
 from regard.data.text_files import existing
 from regard.words import close
@@ -25,7 +25,7 @@ class Captioned(NamedTuple):
     where: str
 
 
-class Captions(ABC):
+class Captions(Checked, ABC):
     """Pictures with captions that can be read again and again, in the same order each time.
 
     `images` is the folder of the pictures; without it, the folder "images" beside the file of
@@ -156,6 +156,12 @@ class CaptionTable(Captions):
             on_error=on_error,
             longest=longest,
         )
+
+    def skipping(self) -> "CaptionTable":
+        """Give the same captions without the bad rows of the table."""
+        other = super().skipping()
+        other.table = self.table.skipping()
+        return other
 
     @property
     def settings(self) -> dict[str, JSON]:

@@ -4,13 +4,21 @@ from pathlib import Path
 
 from regard.data.hub import HuggingFace
 from regard.data.json_lines import JsonLines
-from regard.data.sources import Pairs, data_error
+from regard.data.sources import OnError, Pairs, data_error
 from regard.data.tables import Table
 from regard.data.text_files import Parallel, existing, kind
 
 
-def as_pairs(spec: Pairs | str | Path | list[str]) -> Pairs:
-    """Take pairs as they are, one path by its suffix, two paths as parallel files."""
+def as_pairs(spec: Pairs | str | Path | list[str], *, on_error: OnError = "stop") -> Pairs:
+    """Take pairs as they are, one path by its suffix, two paths as parallel files.
+
+    With `skip`, bad lines are left out and counted, whatever a source itself says.
+    """
+    pairs = _chosen(spec)
+    return pairs.skipping() if on_error == "skip" else pairs
+
+
+def _chosen(spec: Pairs | str | Path | list[str]) -> Pairs:
     if isinstance(spec, list | tuple):
         if len(spec) != 2:
             problem = f"wanted two parallel files, got {len(spec)} paths"

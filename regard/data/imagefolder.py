@@ -81,8 +81,16 @@ class ImageFolder(Captions):
         return self._metadata().parent / name
 
 
-def as_captions(spec: Captions | str | Path) -> Captions:
-    """Take captions as they are, a folder as an imagefolder, a file by its suffix and content."""
+def as_captions(spec: Captions | str | Path, *, on_error: OnError = "stop") -> Captions:
+    """Take captions as they are, a folder as an imagefolder, a file by its suffix and content.
+
+    With `skip`, bad lines are left out and counted, whatever a source itself says.
+    """
+    captions = _chosen(spec)
+    return captions.skipping() if on_error == "skip" else captions
+
+
+def _chosen(spec: Captions | str | Path) -> Captions:
     if not isinstance(spec, str | Path):
         return spec
     path = Path(spec).expanduser()

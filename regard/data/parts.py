@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 from zlib import crc32
 
 from regard.data.choose import as_pairs
 from regard.data.sources import JSON, Checks, Pair, Pairs, Report
+
+P = TypeVar("P", bound="_Part")
 
 
 class _Part(Pairs):
@@ -16,6 +18,12 @@ class _Part(Pairs):
         self.of = as_pairs(of)
         self.checks: Checks = self.of.checks
         self.turns = self.of.turns
+
+    def skipping(self: P) -> P:
+        """Give the same part of the whole without what is bad in it."""
+        other = super().skipping()
+        other.of = self.of.skipping()
+        return other
 
     @property
     def files(self) -> list[Path]:
@@ -46,8 +54,8 @@ class SetAside(_Part):
         return {"is": "data.SetAside", "of": inner, "share": self.share, "part": self.part}
 
     def read(self, report: Report) -> Iterator[Pair]:
-        """Give the pairs of this part."""
-        for pair in self.of.read(report):
+        """Give the pairs of this part; what the whole leaves out is counted with those kept."""
+        for pair in self.of.read(report if self.part == "kept" else Report()):
             aside = crc32(self.of.group(pair).encode()) < self.share * 2**32
             if aside == (self.part == "aside"):
                 yield pair

@@ -109,7 +109,8 @@ def _write(
     (folder / META).write_text(json.dumps(meta, indent=1, ensure_ascii=False), encoding="utf-8")
 
 
-def _content(pairs: Pairs, cache: Path) -> dict[str, JSON]:
+def content(pairs: Pairs, cache: Path) -> dict[str, JSON]:
+    """Give what decides which pairs are read, to keep under its key what was made of them."""
     hashes: list[JSON] = [*fingerprints(pairs.files, cache)]
     return {"files": hashes, "settings": pairs.settings, "version": VERSION}
 
@@ -125,7 +126,7 @@ def prepare(
 ) -> Corpus:
     """Encode the pairs once; the same pairs, settings and tokenizers open what is there."""
     coded: list[JSON] = [source.fingerprint, target.fingerprint, max_tokens]
-    folder = Path(cache) / f"corpus-{key({**_content(pairs, Path(cache)), 'coded': coded})}"
+    folder = Path(cache) / f"corpus-{key({**content(pairs, Path(cache)), 'coded': coded})}"
     if not usable(folder):
         with whole_folder(folder, usable) as unfinished:
             _write(unfinished, pairs, (source, target), max_tokens, progress)
@@ -142,7 +143,7 @@ def _trained(
     pairs: Pairs, settings: TokenizerSettings, sides: tuple[int, ...], cache: Path, shown: bool
 ) -> Tokenizer:
     recipe: list[JSON] = [repr(settings), *sides]
-    path = cache / f"tokenizer-{key({**_content(pairs, cache), 'tokenizer': recipe})}.json"
+    path = cache / f"tokenizer-{key({**content(pairs, cache), 'tokenizer': recipe})}.json"
     if path.is_file():
         try:
             return Tokenizer.load(path)

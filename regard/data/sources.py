@@ -2,12 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 OnError: TypeAlias = Literal["stop", "skip"]
+C = TypeVar("C", bound="Checked")
 
 
 class DataError(ValueError):
@@ -82,7 +84,10 @@ class Checks:
     def refuse(self, report: Report, reason: str, where: str, problem: str) -> None:
         """Stop with the problem, or count it under its reason."""
         if self.on_error == "stop":
-            remedy = "correct it, or set on_error: skip to leave such lines out and count them"
+            remedy = (
+                "correct it, or set on_error: skip to leave such lines out and count them "
+                "(regard train: data.on_error=skip; regard evaluate: --on-error skip)"
+            )
             raise data_error(where, problem, remedy)
         report.skip(reason, where)
 
@@ -116,10 +121,21 @@ class Checks:
         return {"on_error": self.on_error, "longest": self.longest}
 
 
-class Pairs(ABC):
-    """A source of text pairs that can be read again and again, in the same order each time."""
+class Checked:
+    """A source of data whose lines are checked."""
 
     checks: Checks = Checks()
+
+    def skipping(self: C) -> C:
+        """Give the same source, but what is bad in it is left out and counted."""
+        other = copy(self)
+        other.checks = replace(self.checks, on_error="skip")
+        return other
+
+
+class Pairs(Checked, ABC):
+    """A source of text pairs that can be read again and again, in the same order each time."""
+
     turns: int = 1
     """How many turns of a dialogue a source side may hold, with `tokenizer.TURN` between them."""
 

@@ -6,7 +6,7 @@ import importlib
 import io
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -102,14 +102,15 @@ def _line(number: int, text: str) -> Line:
     return Line(number, "", f"invalid UTF-8: byte 0x{value:02x}, byte {byte} of the line")
 
 
-def _lines(stream: io.TextIOWrapper) -> Iterator[Line]:
+def numbered(readline: Callable[[int], str]) -> Iterator[Line]:
+    """Give the lines of a stream in which bytes that are not UTF-8 are lone surrogates."""
     number = 0
-    while text := stream.readline(LINE_LIMIT):
+    while text := readline(LINE_LIMIT):
         number += 1
         if len(text) < LINE_LIMIT or text.endswith("\n"):
             yield _line(number, text)
             continue
-        while (rest := stream.readline(LINE_LIMIT)) and not rest.endswith("\n"):
+        while (rest := readline(LINE_LIMIT)) and not rest.endswith("\n"):
             pass
         yield Line(number, "", f"the line is longer than {LINE_LIMIT:,} characters")
 
@@ -123,7 +124,7 @@ def read_lines(path: Path) -> Iterator[Line]:
         io.TextIOWrapper(binary, encoding="utf-8-sig", errors="surrogateescape") as stream,
     ):
         try:
-            for line in _lines(stream):
+            for line in numbered(stream.readline):
                 number = line.number
                 yield line
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:

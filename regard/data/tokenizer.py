@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from regard.data.files import write_whole
 from regard.data.sources import DataError, data_error
+from regard.data.text_files import unwritable
 
 Ids: TypeAlias = Iterable[int] | NDArray[Any]
 Kind: TypeAlias = Literal["characters", "words", "subwords"]
@@ -75,8 +76,10 @@ class Tokenizer:
         try:
             return [coded.ids for coded in self._model.encode_batch_fast(list(texts))]
         except TypeError:
-            problem = "wanted a list of texts that UTF-8 can hold"
-            raise data_error("encode", problem, "give a list of str, not one str") from None
+            wrong = (t for t in texts if not isinstance(t, str) or unwritable(t) >= 0)
+            where = repr(next(wrong, texts))[:60]
+            problem = "wanted a text that UTF-8 can hold"
+            raise data_error(where, problem, "write it in UTF-8") from None
 
     def decode(self, ids: Ids) -> str:
         """Give the text up to the end mark; an unknown symbol shows as ⁇."""

@@ -160,13 +160,23 @@ def plain(axes: Axes, *, dark: bool) -> None:
         text.set_color(own.ink)
 
 
-def render(figure: Figure, kind: str) -> bytes:
-    """The figure as the bytes of a png, svg or pdf: the same bytes for the same figure."""
+def kind_of(path: str | Path) -> str:
+    """What a file's suffix asks for: png, svg or pdf."""
+    return _checked(Path(path).suffix.lower().removeprefix("."))
+
+
+def _checked(kind: str) -> str:
     if kind not in _METADATA:
         raise ValueError(
             f"figure: wanted a file that ends in .{', .'.join(_METADATA)}, got {kind!r}; "
             "change the ending of the name"
         )
+    return kind
+
+
+def render(figure: Figure, kind: str) -> bytes:
+    """The figure as the bytes of a png, svg or pdf: the same bytes for the same figure."""
+    _checked(kind)
     buffer = io.BytesIO()
     with _LOCK, mpl.rc_context(_SETTINGS), _no_glyph_warnings():
         figure.savefig(
@@ -186,8 +196,7 @@ def pixels(figure: Figure, *, dpi: int) -> Image.Image:
 
 def save(figure: Figure, path: str | Path) -> Path:
     """Write the figure as its suffix says, png, svg or pdf; never half a file."""
-    path = Path(path)
-    return write(path, render(figure, path.suffix.lower().removeprefix(".")))
+    return write(Path(path), render(figure, kind_of(path)))
 
 
 def write(path: Path, content: bytes) -> Path:

@@ -58,9 +58,14 @@ def named(folders: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def load(folders: Mapping[str, str], limits: Limits) -> dict[str, Served]:
+def load(
+    folders: Mapping[str, str], limits: Limits, *, trust: tuple[str, ...] = ()
+) -> dict[str, Served]:
     """The models in some folders."""
-    return {name: Served(name, regard.load(folder), limits) for name, folder in folders.items()}
+    return {
+        name: Served(name, regard.load(folder, trust=trust), limits)
+        for name, folder in folders.items()
+    }
 
 
 def facts(name: str, trained: Any, limits: Limits) -> Facts:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Float
 
+from regard.data.sources import OnError
 from regard.look.trace import Trace
 from regard.train.learning import Learning
 
@@ -38,8 +39,12 @@ class Trained(ABC):
         metrics: list[str] | None = None,
         decode: Any = None,
         most: int | None = None,
+        on_error: OnError = "stop",
     ) -> Evaluation:
-        """Score the model on files, or on a part of the recipe's own data."""
+        """Score the model on files, or on a part of the recipe's own data.
+
+        With `on_error="skip"`, bad lines are left out and counted.
+        """
 
     def look(self, text: Any, *, answer: str | None = None) -> Trace:  # noqa: ARG002
         """Where the model looks while it answers an input."""

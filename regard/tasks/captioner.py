@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -122,10 +123,11 @@ class Captioner(Answering):
         metrics: list[str] | None = None,
         decode: Decode | None = None,
         most: int | None = None,
+        on_error: OnError = "stop",
     ) -> Evaluation:
         """Score the model on pictures with captions, with confidence intervals."""
-        report = Report()
-        found = [(each.path, each.captions) for each in as_captions(data).read(report)]
+        report, captions = Report(), as_captions(data, on_error=on_error)
+        found = [(each.path, each.captions) for each in captions.read(report)]
         found = found if most is None else evenly(found, most)
         if not found:
             raise ValueError("evaluate: wanted at least one picture with captions, got none")
@@ -133,11 +135,12 @@ class Captioner(Answering):
             [path for path, _ in found],
             [captions for _, captions in found],
             self.eye,
-            on_error="stop",
+            on_error=on_error,
             report=report,
             progress=True,
         )
-        return self.measure(shown, metrics=metrics or self.metrics, decode=decode)
+        result = self.measure(shown, metrics=metrics or self.metrics, decode=decode)
+        return replace(result, skipped=report.lines())
 
     def measure(
         self, shown: Gallery, *, metrics: list[str], decode: Decode | None = None, batch: int = 64
@@ -201,7 +204,7 @@ class Captioner(Answering):
             log_p = self.model.head(self.model.decoder(given[2], memory).outputs).log_softmax(-1)
             picked = log_p.gather(2, given[3][..., None])[..., 0].cpu() * batch.target_mask
             statistics[place] = float(picked.sum()), int(batch.target_mask.sum())
-        metric = Perplexity()
+        metric = Perplexity(self.target)
         return Score(metric, statistics, metric.signature(shown.captions))
 
     def _doubts(self, outputs: list[str], mean: Float[np.ndarray, " dim"] | None) -> list[str]:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections import Counter
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from regard.config import SUPPLIED, RecipeError
 from regard.data import Pairs, Report
+from regard.data.files import key, read_json, write_whole
+from regard.data.prepared import content
 from regard.data.sources import data_error
 from regard.systems import transformer
+from regard.words import nearest
 
 LOOKED_AT = 20_000
 HELD_OUT = 2_000
@@ -25,7 +31,22 @@ class Survey(NamedTuple):
     """The share of the letters of either side that the other side uses too."""
 
 
-def survey(pairs: Pairs) -> Survey:
+ANY = Survey(pairs=10_000, spaced=True, alike=1.0)
+"""Stands in until the pairs are read: which keys a recipe may have does not depend on them."""
+
+
+def survey(pairs: Pairs, *, cache: Path) -> Survey:
+    """What the pairs are like; pairs that were looked at before are known from the cache."""
+    path = cache / f"survey-{key({**content(pairs, cache), 'looked_at': LOOKED_AT})}.json"
+    known: dict[str, Any] = read_json(path)
+    if known.keys() == set(Survey._fields):
+        return Survey(**known)
+    found = _survey(pairs)
+    write_whole(path, json.dumps(found._asdict()))
+    return found
+
+
+def _survey(pairs: Pairs) -> Survey:
     """Count the pairs and look at the first of them."""
     reading = pairs.read(Report())
     letters: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
@@ -56,7 +77,19 @@ def incomplete(recipe: dict[str, Any]) -> bool:
 def unnamed(recipe: dict[str, Any]) -> bool:
     """Whether a model is to be chosen; a recipe may still say some things about it."""
     own = recipe.get("model", {})
-    return isinstance(own, dict) and own.keys() <= inspect.signature(transformer).parameters.keys()
+    return isinstance(own, dict) and "is" not in own
+
+
+def _checked(own: dict[str, Any]) -> dict[str, Any]:
+    """What a recipe says about a model that it does not name."""
+    known = [name for name in inspect.signature(transformer).parameters if name not in SUPPLIED]
+    for name in own:
+        if name not in known:
+            raise RecipeError(
+                f"model.{name}: unknown key{nearest(str(name), known)}\nmodel.is is missing, so "
+                "the system is systems.transformer; name another there if you mean one"
+            )
+    return own
 
 
 def fitted(recipe: dict[str, Any], found: Survey) -> dict[str, Any]:
@@ -70,7 +103,7 @@ def fitted(recipe: dict[str, Any], found: Survey) -> dict[str, Any]:
     full = {"train": training(found.pairs), "metrics": metrics, **recipe, "data": data}
     if unnamed(recipe):  # who names a model has a way of their own with it
         shared = "target" not in data
-        own = recipe.get("model", {})
+        own = _checked(recipe.get("model", {}))
         sizes = {"is": "systems.transformer"} if "size" in own else model(found.pairs)
         full["model"] = {**sizes, "shared": shared, **own}
         full["train"] = merged(training(found.pairs), recipe.get("train") or {})

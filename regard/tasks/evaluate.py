@@ -22,22 +22,29 @@ from regard.metrics import (
 )
 
 if TYPE_CHECKING:
+    from regard.data import Tokenizer
     from regard.tasks.decode import Decode
     from regard.tasks.text import Question
     from regard.tasks.translator import Translator
 
 
 class Perplexity(Metric):
-    """exp(-log p(y | x) / |y|): per symbol of the model's own vocabulary, the end included."""
+    """exp(-log p(y | x) / |y|): per symbol of the model's own vocabulary, the end included.
+
+    The signature tells which vocabulary: perplexities of others do not compare, be they as large.
+    """
 
     name = "perplexity"
     higher_is_better = False
+
+    def __init__(self, symbols: Tokenizer) -> None:
+        self.symbols = f"{symbols.size}-{symbols.fingerprint[:8]}"
 
     def scores(self, totals: Float[np.ndarray, "sample count"]) -> Float[np.ndarray, " sample"]:
         return np.asarray(np.exp(-totals[:, 0] / totals[:, 1]))
 
     def signature(self, references: Sequence[Sequence[str]]) -> str:
-        return f"perplexity|refs:{len(references)}|per:symbol+end"
+        return f"perplexity|refs:{len(references)}|per:symbol+end|symbols:{self.symbols}"
 
     def _counts(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
@@ -77,15 +84,21 @@ class Evaluation:
     """Why a metric that was asked for could not be computed here."""
     doubts: list[str] = field(default_factory=list)
     """Signs that something is wrong with the model or with what it was given."""
+    skipped: list[str] = field(default_factory=list)
+    """How much of the data was left out, and why."""
 
     def noted(self, doubts: list[str]) -> Evaluation:
         """The same with doubts."""
         return replace(self, doubts=doubts)
 
-    def by_length(self, name: str) -> list[Row]:
-        """One metric by the length of the source (Bahdanau et al., 2015, figure 2)."""
+    def by_length(self, name: str, *, lengths: list[int] | None = None) -> list[Row]:
+        """One metric by the length of the source (Bahdanau et al., 2015, figure 2).
+
+        Beside a model of other symbols, whose sources are as long as it counts them, give its
+        `lengths`.
+        """
         score = self.scores[name]
-        return by_length(score.metric, score.statistics, self.lengths)
+        return by_length(score.metric, score.statistics, lengths or self.lengths)
 
     def against(self, other: Evaluation) -> dict[str, Comparison]:
         """A paired bootstrap test for every metric that both have and that means the same for both.
@@ -119,6 +132,7 @@ class Evaluation:
             "scores": rows,
             "missing": self.missing,
             "doubts": self.doubts,
+            "skipped": self.skipped,
         }
 
 
@@ -192,6 +206,5 @@ def _perplexity(model: Translator, asked: list[Question]) -> Score:
     )
     statistics = np.zeros((len(asked), 2))
     np.add.at(statistics, owners, np.asarray(found))
-    metric = Perplexity()
-    signature = f"{metric.signature([q.answers for q in asked])}|symbols:{model.target.size}"
-    return Score(metric, statistics, signature)
+    metric = Perplexity(model.target)
+    return Score(metric, statistics, metric.signature([q.answers for q in asked]))

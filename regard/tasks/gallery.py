@@ -123,9 +123,9 @@ class CaptionData:
     Without `valid`, the share `held_out` of the training pictures is set aside. With `plain`,
     captions are learned as they are scored: in small letters, without punctuation. A backbone that
     `learns` is trained with the model; else its maps are computed once and kept in the cache, of
-    one that is fine-tuned those of the stages before. With `on_error: skip`, pictures that cannot
-    be opened are left out and counted. `most` bounds the pictures that a validation during training
-    describes.
+    one that is fine-tuned those of the stages before. With `on_error: skip`, bad lines and pictures
+    that cannot be opened are left out and counted. `most` bounds the pictures that a validation
+    during training describes.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class CaptionData:
         """The captions that a recipe names."""
         spec = self._parts[name]
         try:
-            return None if spec is None else as_captions(spec)
+            return None if spec is None else as_captions(spec, on_error=self.on_error)
         except DataError as error:
             raise DataError(f"data.{name}: {error}") from error
 
@@ -178,12 +178,16 @@ class CaptionData:
         captions = self.part("train" if aside else name)
         if captions is None:
             raise ValueError(f"data.{name}: the recipe names no such part")
-        found = [(each.path, each.captions) for each in captions.read(report)]
+        measured = aside and name == "valid"
+        # What the whole leaves out is counted once, with the pictures to learn from.
+        left_out = Report() if measured else report
+        found = [(each.path, each.captions) for each in captions.read(left_out)]
         if aside:
-            found = [each for each in found if self._aside(each[0]) == (name == "valid")]
+            found = [each for each in found if self._aside(each[0]) == measured]
         if not found:
-            problem = "no picture is left; " + ("; ".join(report.lines()) or "there was none")
-            raise data_error(f"data.{name}", problem, "check the data and its settings")
+            problem = "no picture is left; " + ("; ".join(left_out.lines()) or "there was none")
+            remedy = "raise data.held_out" if measured else "check the data and its settings"
+            raise data_error(f"data.{name}", problem, remedy)
         return gallery(
             [path for path, _ in found],
             [self.tidied(said) for _, said in found],

@@ -26,6 +26,7 @@ from regard.data import (
 )
 from regard.data import train_tokenizers as train_on
 from regard.data.files import default_cache
+from regard.data.sources import OnError, data_error
 
 
 class Question(NamedTuple):
@@ -41,7 +42,8 @@ class TextData:
     Without `valid`, the share `held_out` of the training pairs is set aside and measured on.
     `target` is the tokenizer of the other side; without it both sides share one vocabulary. With
     `several`, pairs of one source are one question with several right answers. `most` bounds the
-    questions that a validation during training decodes, evenly spaced over the file.
+    questions that a validation during training decodes, evenly spaced over the file. With
+    `on_error: skip`, bad lines of all parts are left out and counted.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class TextData:
         test: Pairs | str | list[str] | None = None,
         most: int = 2000,
         max_tokens: int = 512,
+        on_error: OnError = "stop",
         cache: Path | None = None,
     ) -> None:
         if not 0 < held_out < 1:
@@ -64,12 +67,17 @@ class TextData:
         self._parts = {"train": train, "valid": valid, "test": test}
         self.held_out, self.source, self.target = held_out, source, target
         self.several, self.most, self.max_tokens = several, most, max_tokens
-        self.cache = cache or default_cache()
+        self.on_error, self.cache = on_error, cache or default_cache()
+
+    @cached_property
+    def whole(self) -> Pairs:
+        """All training pairs, before some are set aside."""
+        return self._part("train")
 
     @cached_property
     def train(self) -> Pairs:
         """What the model learns from."""
-        return self._split("kept") if self._parts["valid"] is None else self._part("train")
+        return self._split("kept") if self._parts["valid"] is None else self.whole
 
     @cached_property
     def valid(self) -> Pairs:
@@ -86,17 +94,28 @@ class TextData:
         _ = self.train, self.valid, self.test
 
     def _split(self, part: Literal["kept", "aside"]) -> Pairs:
-        return SetAside(self._part("train"), share=self.held_out, part=part)
+        return SetAside(self.whole, share=self.held_out, part=part)
 
     def _part(self, name: str) -> Pairs:
         spec = self._parts[name]
         assert spec is not None
         try:
-            pairs = as_pairs(spec)
+            pairs = as_pairs(spec, on_error=self.on_error)
             _ = pairs.files  # says which one is missing
         except DataError as error:
             raise DataError(f"data.{name}: {error}") from error
         return pairs
+
+    def asked(self, report: Report) -> list[Question]:
+        """What a validation may ask."""
+        found = questions(self.valid, several=self.several, report=report)
+        if not found and self._parts["valid"] is None:
+            problem = f"none of the training pairs falls into the share {self.held_out}"
+            raise data_error("data.held_out", problem, "raise data.held_out, or name data.valid")
+        if not found:
+            remedy = "check data.valid, or leave it out: a part of the training pairs is set aside"
+            raise data_error("data.valid", "wanted pairs to measure on, got none", remedy)
+        return found
 
     def tokenizers(self, *, progress: bool) -> tuple[Tokenizer, Tokenizer]:
         """Trained on the training part only, or taken from the cache."""

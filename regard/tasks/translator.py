@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from regard.blocks import Embedding
-from regard.data import Pairs, Tokenizer, as_pairs
+from regard.data import Pairs, Report, Tokenizer, as_pairs
+from regard.data.sources import OnError
 from regard.look.places import Tokens
 from regard.look.probe import Gradients, translation_gradients
 from regard.model import Seq2Seq
@@ -115,9 +116,11 @@ class Translator(Answering):
         return len(self.source.encode([text])[0])
 
     def stream(self, lines: Iterable[str], *, chunk: int = 1024, **how: Any) -> Iterator[Output]:
-        """Outputs in the order of the lines, reading some lines ahead to batch them by length."""
-        lines = iter(lines)
-        while texts := list(islice(lines, chunk)):
+        """Outputs in the order of the lines, reading some lines ahead to batch them by length.
+
+        Where a line cannot be read, those before it are answered first.
+        """
+        for texts in _chunks(lines, chunk):
             yield from self.run(texts, **how)
 
     def evaluate(
@@ -127,13 +130,16 @@ class Translator(Answering):
         metrics: list[str] | None = None,
         decode: Decode | None = None,
         most: int | None = None,
+        on_error: OnError = "stop",
     ) -> Evaluation:
         """Score the model on pairs with confidence intervals."""
-        asked = questions(as_pairs(data), several=self.several)
+        report = Report()
+        asked = questions(as_pairs(data, on_error=on_error), several=self.several, report=report)
         if not asked:
             raise ValueError("evaluate: wanted pairs to score the model on, got none")
         asked = asked if most is None else evenly(asked, most)
-        return evaluate(self, asked, metrics=metrics or self.metrics, decode=decode)
+        found = evaluate(self, asked, metrics=metrics or self.metrics, decode=decode)
+        return replace(found, skipped=report.lines())
 
     def log_likelihoods(self, texts: list[str], answers: list[str]) -> list[tuple[float, int]]:
         """The log probability of each given answer and its number of symbols, the end included."""
@@ -170,6 +176,21 @@ class Translator(Answering):
                     f"{text[:20]!r}...: wanted at most {self.most:,} symbols, which is as far as "
                     f"this model's positions reach, got {len(row):,}; cut the text into parts"
                 )
+
+
+def _chunks(lines: Iterable[str], most: int) -> Iterator[list[str]]:
+    """So many lines at a time, also those that were read before an error."""
+    chunk: list[str] = []
+    try:
+        for line in lines:
+            chunk.append(line)
+            if len(chunk) >= most:
+                yield chunk
+                chunk = []
+    except Exception:
+        yield chunk
+        raise
+    yield chunk
 
 
 def _positions(model: Seq2Seq) -> int | None:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from regard.data import Lines, Stream, Tokenizer
 from regard.data.running import encoded, read_texts
+from regard.data.sources import OnError
 from regard.language import LanguageModel
 from regard.look.probe import Gradients, language_gradients
 from regard.metrics import Metric
@@ -115,9 +116,12 @@ class Writer(Trained):
         metrics: list[str] | None = None,
         decode: Any = None,
         most: int | None = None,
+        on_error: OnError = "stop",
     ) -> Evaluation:
         """Nats per character and perplexity per symbol of a text: files, lines, or numbers."""
-        for name, value in (("metrics", metrics), ("decode", decode), ("most", most)):
+        skipping = on_error == "skip" or None
+        changes = {"metrics": metrics, "decode": decode, "most": most, "on_error": skipping}
+        for name, value in changes.items():
             if value is not None:
                 raise ValueError(
                     f"{name}: a language model is measured on a text as it stands, by nats and "
@@ -128,14 +132,13 @@ class Writer(Trained):
         ends = np.flatnonzero(text.tokens == Tokenizer.EOS) + 1
         starts = np.r_[0, ends[:-1]]
         by_line = np.add.reduceat(log_prob, starts)
-        nats, perplexity = Nats(float((text.tokens == Tokenizer.UNK).mean())), Perplexity()
+        nats = Nats(float((text.tokens == Tokenizer.UNK).mean()))
+        perplexity = Perplexity(self.symbols)
         parts = [[""]] * len(starts)
         scores = {
             "nats": Score(nats, np.stack([by_line, text.lines], 1), nats.signature(parts)),
             "perplexity": Score(
-                perplexity,
-                np.stack([by_line, ends - starts], 1),
-                f"{perplexity.signature(parts)}|symbols:{self.symbols.size}",
+                perplexity, np.stack([by_line, ends - starts], 1), perplexity.signature(parts)
             ),
         }
         return Evaluation([], [], [], [], scores)

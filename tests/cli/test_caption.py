@@ -18,8 +18,11 @@ from safetensors.torch import load_file
 import regard
 from cli.conftest import Say
 from regard.cli import main
+from regard.data import CaptionLines, Report, Words
+from regard.encoders import SmallCnn
 from regard.metrics import meteor
 from regard.tasks.caption import PICTURES, CaptionLearning
+from regard.tasks.gallery import CaptionData, Eye
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 200, 30), "blue": (40, 40, 230)}
 PLACES = {"left": (2, 12, 26, 36), "right": (38, 12, 62, 36)}
@@ -398,6 +401,20 @@ def test_bad_pictures_in_training(photos: Path, say: Say, tmp_path: Path) -> Non
     said = say("train", path, "data.on_error=skip", "--output", tmp_path / "out", "--fresh")
     assert said.code == 0
     assert "1 of train left out: picture that cannot be used" in said.out + said.err
+
+
+def test_bad_lines_are_counted_once(photos: Path, tmp_path: Path) -> None:
+    rows = (photos / "train.jsonl").read_text() + '\n{"image": "none.png", "captions": ["x"]}'
+    (tmp_path / "c.jsonl").write_text(rows)
+    source = CaptionLines(tmp_path / "c.jsonl", images=photos / "images")
+    data = CaptionData(train=source, target=Words(), learns=True, held_out=0.3, on_error="skip")
+    eye = Eye(SmallCnn(), learns=True, cache=tmp_path)
+    counts = []
+    for part in ("train", "valid"):
+        report = Report()
+        assert len(data.gallery(part, eye, report, progress=False))  # type: ignore[arg-type]
+        counts.append(report.counts)
+    assert counts == [{"missing picture": 1}, {}]
 
 
 def test_self_critical_from_a_trained_model(model: Path, photos: Path, say: Say) -> None:

@@ -80,8 +80,75 @@ def test_a_survey_sees_blanks_and_alphabets(
 ) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("".join(f"{a}\t{b}\n" for a, b in rows * 7), encoding="utf-8")
-    found = survey(Table(path))
+    found = survey(Table(path), cache=tmp_path / "cache")
     assert (found.pairs, found.spaced, found.alike > 0.8) == (7, spaced, alike)
+
+
+def test_the_same_pairs_are_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, cache = toy.write_pairs(tmp_path / "pairs.tsv", 20), tmp_path / "cache"
+    first = survey(Table(path), cache=cache)
+    with monkeypatch.context() as patch:
+        patch.delattr(Table, "read")
+        assert survey(Table(path), cache=cache) == first
+    toy.write_pairs(path, 30)
+    assert survey(Table(path), cache=cache).pairs == 30
+
+
+def two_lines(folder: Path) -> Path:
+    """The shortest recipe, on parallel files of which one has an empty line."""
+    pairs = [line.split("\t") for line in toy.write_pairs(folder / "p", 300).open()]
+    (folder / "mine.en").write_text("".join(f"{source}\n" for source, _ in pairs))
+    (folder / "mine.de").write_text("".join(["\n", *(target for _, target in pairs[1:])]))
+    recipe = {"data": {"train": [str(folder / "mine.en"), str(folder / "mine.de")]}}
+    (folder / "mine.yaml").write_text(yaml.safe_dump(recipe))
+    return folder / "mine.yaml"
+
+
+def test_the_remedy_for_a_bad_line_can_be_followed(say: Say, tmp_path: Path) -> None:
+    recipe = two_lines(tmp_path)
+    small = ["model.dim=16", "model.hidden=16", "model.layers=1", "train.updates=2"]
+    call = ("train", recipe, *small, "--output", tmp_path / "run")
+    said = say(*call)
+    assert said.code == 1
+    assert "mine.en:1: the target side is empty" in said.err
+    assert "data.on_error=skip" in said.err
+    said = say(*call, "data.on_error=skip")
+    assert said.code == 0, said.err
+    left_out = [line for line in said.err.splitlines() if "left out" in line]
+    assert len(left_out) == 1, "a line is counted once, although the file is read for two parts"
+    assert left_out[0].startswith("1 left out: empty target (")
+
+
+@pytest.mark.parametrize(
+    ("change", "wanted"),
+    [
+        ("model.dropuot=0.1", "model.dropuot: unknown key; did you mean 'dropout'?"),
+        ("data.on_eror=skip", "data.on_eror: unknown key; did you mean 'on_error'?"),
+        ("train.updats=3", "train.updats: unknown key; did you mean 'updates'?"),
+    ],
+)
+def test_a_wrong_key_is_named_before_the_pairs_are_read(
+    say: Say, tmp_path: Path, change: str, wanted: str
+) -> None:
+    said = say("train", two_lines(tmp_path), change, "--output", tmp_path / "run")
+    assert said.code == 1
+    assert said.err.startswith(f"regard train: {wanted}")
+
+
+def test_nothing_to_measure_on(say: Say, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    few = toy.write_pairs(tmp_path / "few.tsv", 5)
+    empty = tmp_path / "none.tsv"
+    empty.touch()
+    for data, wanted in (
+        ({"held_out": 1e-9}, "Remedy: raise data.held_out, or name data.valid"),
+        ({"valid": str(empty)}, "data.valid: wanted pairs to measure on, got none"),
+    ):
+        recipe = {"data": {"train": str(few), "cache": str(tmp_path / "cache"), **data}}
+        path.write_text(yaml.safe_dump(recipe))
+        said = say("train", path, "--output", tmp_path / "run")
+        assert said.code == 1
+        assert wanted in said.err
 
 
 @pytest.mark.parametrize(

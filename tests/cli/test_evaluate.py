@@ -1,13 +1,17 @@
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import regard
-from cli.conftest import Say
+from cli.conftest import Say, saved, trained
+from regard.data import Characters
 from regard.metrics import named
+from regard.tasks.evaluate import Perplexity
 
 
 def pairs_of(path: Path) -> list[list[str]]:
@@ -71,6 +75,67 @@ def test_plot(say: Say, model: Path, tmp_path: Path, suffix: str, begins: bytes)
     path = tmp_path / f"lengths.{suffix}"
     assert say("evaluate", model, "valid", "--plot", path).code == 0
     assert path.read_bytes().startswith(begins)
+
+
+@pytest.fixture(scope="module")
+def other(toy: Path) -> Path:
+    """A model that reads a word as one symbol, and whose recipe is after something else."""
+    return trained(
+        toy, "words", data__source={"is": "data.Words"}, metrics=["cer"], train__updates=1
+    )
+
+
+def test_models_of_other_symbols_share_a_plot(
+    say: Say, model: Path, other: Path, tmp_path: Path
+) -> None:
+    said = say("evaluate", model, "valid", "--against", other, "--plot", tmp_path / "both.svg")
+    assert said.code == 0, said.err
+    drawn = (tmp_path / "both.svg").read_text()
+    for name in (str(model), str(other)):
+        assert name in drawn
+
+
+def test_scores_are_told_before_a_file_fails(say: Say, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for option in ("--plot", "--outputs"):
+        said = say("evaluate", model, "valid", option, tmp_path / "file" / "lengths.png")
+        assert said.code == 1
+        assert "95 % interval" in said.out
+
+
+def test_bad_lines_stop_or_are_counted(say: Say, model: Path, toy: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bad.tsv"
+    path.write_text("abc\t\n" + (toy / "valid.tsv").read_text())
+    said = say("evaluate", model, path)
+    assert said.code == 1
+    assert "--on-error skip" in said.err
+    said = say("evaluate", model, path, "--on-error", "skip")
+    assert said.code == 0
+    assert "40 questions" in said.out
+    assert f"1 skipped: empty target ({path}:1)" in said.out
+    page = tmp_path / "report.html"
+    assert say("report", model, path, "--on-error", "skip", "--output", page).code == 0
+    assert "1 skipped: empty target" in page.read_text()
+
+
+def test_a_part_of_the_recipe_may_be_skipped_too(say: Say, model: Path, tmp_path: Path) -> None:
+    own = shutil.copytree(model, tmp_path / "model")
+    recipe = yaml.safe_load((own / "recipe.yaml").read_text())
+    path = tmp_path / "valid.tsv"
+    path.write_text("abc\tcba\nabc\t\n")
+    recipe["data"]["valid"] = {"is": "data.Table", "path": str(path)}
+    saved(own / "recipe.yaml", recipe)
+    assert say("evaluate", own, "valid").code == 1
+    said = say("evaluate", own, "valid", "--on-error", "skip")
+    assert said.code == 0, said.err
+    assert "1 skipped: empty target" in said.out
+
+
+def test_perplexities_of_other_symbols_do_not_compare() -> None:
+    first, second = (Characters().train([text]) for text in ("abc", "abd"))
+    assert first.size == second.size
+    signatures = {Perplexity(symbols).signature([["a"]]) for symbols in (first, second)}
+    assert len(signatures) == 2
 
 
 def test_outputs(say: Say, model: Path, toy: Path, tmp_path: Path) -> None:

@@ -217,8 +217,10 @@ def test_a_broken_card_is_no_obstacle(folder: Path) -> None:
 
 
 def test_a_user_package_that_is_trusted(
-    model: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    say: Say, model: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from regard.serve.limits import Limits
+    from regard.serve.served import load as serve
     from regard.tasks.folder import load
 
     (tmp_path / "ourpackage.py").write_text(
@@ -233,6 +235,19 @@ def test_a_user_package_that_is_trusted(
     saved(folder / "recipe.yaml", {**recipe, "model": {"is": "ourpackage.small", "size": 24}})
     own = load(folder, trust=("ourpackage",)).run(["abc"])[0]
     assert own == regard.load(model).run(["abc"])[0]
+    assert serve({"own": str(folder)}, Limits(), trust=("ourpackage",))["own"].trained.run(["abc"])
+    picture, page = tmp_path / "look.png", tmp_path / "report.html"
+    for words in (
+        ("run", folder, "abc"),
+        ("run", folder, "abc", "--with", folder),
+        ("evaluate", folder, "valid", "--against", folder),
+        ("look", folder, "abc", "--output", picture),
+        ("look", folder, "--gradients", "--output", picture),
+        ("report", folder, "valid", "--examples", "1", "--output", page),
+    ):
+        assert "--trust ourpackage" in say(*words).err
+        said = say(*words, "--trust", "ourpackage")
+        assert said.code == 0, said.err
 
 
 def test_a_loaded_model_is_the_same_without_its_data(

@@ -153,6 +153,28 @@ def test_an_empty_line_stays_empty(say: Say, model: Path, monkeypatch: pytest.Mo
     assert (found["text"], found["tokens"], found["log_prob"]) == ("", [], 0.0)
 
 
+@pytest.mark.parametrize("piped", [True, False])
+def test_bytes_that_are_no_text_are_named_after_the_lines_before(
+    say: Say, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piped: bool
+) -> None:
+    content = b"\xef\xbb\xbfabc\nab\xff cat\ncab\n"
+    path = tmp_path / "lines.txt"
+    path.write_bytes(content)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    said = say("run", model, *(() if piped else ("--input", path)))
+    assert said.code == 1
+    assert said.out == say("run", model, "abc").out
+    where = "standard input" if piped else path
+    assert f"{where}:2: invalid UTF-8: byte 0xff, byte 3 of the line. Remedy: mend" in said.err
+
+
+def test_an_argument_that_is_no_text(say: Say, model: Path) -> None:
+    for word in ("run", "look"):
+        said = say(word, model, "ab\udcff")  # as Python hands over bytes that are not UTF-8
+        assert said.code == 1
+        assert r"'ab\udcff': wanted a text that UTF-8 can hold. Remedy: write it in" in said.err
+
+
 def test_no_line_at_all(say: Say, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert say("run", model) == (0, "", "")

@@ -50,6 +50,18 @@ def test_prompts_come_from_standard_input_too(
     assert len(said.out) == 3 + 5 + 1
 
 
+def test_prompts_before_a_bad_line_are_written_on(
+    say: Say, writer: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"not\n\xff\n")))
+    said = say("run", writer, "--length", "5")
+    assert said.code == 1
+    assert said.out.startswith("not")
+    assert "standard input:2: invalid UTF-8: byte 0xff" in said.err
+
+
 def test_scores_alone_and_against_itself(say: Say, writer: Path) -> None:
     said = say("evaluate", writer, "valid", "--against", writer)
     assert said.code == 0, said.err
@@ -68,6 +80,12 @@ def test_scores_alone_and_against_itself(say: Say, writer: Path) -> None:
         (("evaluate", "valid", "--plot", "x.png"), "--plot: is for models that answer"),
         (("evaluate", "valid", "--metrics", "bleu"), "metrics: a language model is measured"),
         (("evaluate", "test"), "its recipe names no test part"),
+        (("evaluate", "valid", "--on-error", "skip"), "on_error: a language model is measured"),
+        (("run", "a", "--csv"), "--csv: is for models that describe pictures"),
+        (("run", "a", "--batch", "3"), "--batch: is for models that answer"),
+        (("look", "a", "--beam", "3"), "--beam: is for models that answer"),
+        (("look", "a"), "this model has no attention"),
+        (("report", "valid", "--penalty", "none"), "--penalty: is for models that answer"),
     ],
 )
 def test_mistakes(say: Say, writer: Path, arguments: tuple[str, ...], wanted: str) -> None:

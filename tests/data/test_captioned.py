@@ -144,6 +144,21 @@ def test_missing_picture(photos: Path) -> None:
     assert "no folder" in wrong(CaptionLines(photos / "c.jsonl", images=photos / "elsewhere"))
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("c.csv", "image,caption\na.jpg,\nb.jpg,a cat\n"),
+        ("c.jsonl", '{"image": "a.jpg", "captions": ""}\n{"image": "b.jpg", "captions": "a cat"}'),
+    ],
+)
+def test_any_source_can_be_told_to_skip(photos: Path, name: str, text: str) -> None:
+    path = put(photos / name, text)
+    assert f"{name}:{2 if name == 'c.csv' else 1}:" in wrong(as_captions(path))
+    skipping = as_captions(path, on_error="skip")
+    assert [each.path.name for each in skipping.read(Report())] == ["b.jpg"]
+    assert as_captions(as_captions(path), on_error="skip").settings == skipping.settings
+
+
 def test_bad_rows(photos: Path) -> None:
     rows = [
         '{"image": "a.jpg", "captions": ["a dog", ""]}',

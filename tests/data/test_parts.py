@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data import Dialogues, Pair, Report, SetAside, Table, UpTo
+from regard.data import DataError, Dialogues, Pair, Report, SetAside, Table, UpTo
 
 
 def written(folder: Path, rows: list[tuple[str, str]]) -> Table:
@@ -62,6 +63,25 @@ def test_short_pairs_are_kept_and_the_others_counted(
     assert len(kept) + report.total == len(rows)
     assert all(max(len(p.source.split()), len(p.target.split())) <= limit for p in kept)
     assert len(kept) == min(limit, 5) ** 2
+
+
+def test_what_the_whole_leaves_out_is_counted_once(tmp_path: Path) -> None:
+    whole = written(tmp_path, [("a", ""), *((f"text {n}", "x") for n in range(50))]).skipping()
+    reports = {part: Report() for part in ("kept", "aside")}
+    for part, report in reports.items():
+        list(SetAside(whole, share=0.3, part=part).read(report))  # type: ignore[arg-type]
+    assert reports["kept"].counts == {"empty target": 1}
+    assert not reports["aside"].counts
+
+
+@pytest.mark.parametrize("part", ["kept", "aside"])
+def test_a_part_skips_what_its_whole_skips(tmp_path: Path, part: Literal["kept", "aside"]) -> None:
+    aside = SetAside(written(tmp_path, [("a", ""), ("b", "c")]), share=0.5, part=part)
+    with pytest.raises(DataError, match="the target side is empty"):
+        read(aside)
+    read(aside.skipping())
+    assert aside.skipping().checks.on_error == "skip"
+    assert repr(aside.skipping().settings) != repr(aside.settings)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0, -1.0])

@@ -219,6 +219,8 @@ def test_as_pairs(tmp_path: Path) -> None:
     put(tmp_path / "a.jsonl", "")
     table = Table("a.tsv")
     assert as_pairs(table) is table
+    assert as_pairs(table, on_error="skip").checks.on_error == "skip"
+    assert table.checks.on_error == "stop"
     assert isinstance(as_pairs(["a.en", "a.de"]), Parallel)
     assert isinstance(as_pairs(tmp_path / "a.jsonl"), JsonLines)
     assert isinstance(as_pairs(tmp_path), HuggingFace)
