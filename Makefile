@@ -1,6 +1,6 @@
 # make demo [WORDS="..."]: train a small model and look at it.   make test: all fast tests.
 # make check: lint and types.   make bench: measure speed.   make docs: build the site.
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
@@ -9,6 +9,8 @@ DEV_STAMP := $(VENV)/.ready-dev
 .PHONY: demo test test-slow check bench docs clean
 
 $(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	{ echo 'wanted Python 3.11 or newer, got "$(PYTHON)"; name one: make PYTHON=/path/to/python' >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[pronounce,tensorboard]"
