@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import mean
@@ -91,6 +92,8 @@ class Found(NamedTuple):
     epochs: int
     memory: int
     buckets: list[Bucket]
+    notes: Sequence[str] = ()
+    """What speaks against the scores, and what was left out of the data."""
 
 
 def known() -> dict[str, Path]:
@@ -135,6 +138,7 @@ def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: boo
         "epochs": card["epochs"],
         "memory": card["peak_memory"],
         "buckets": [asdict(row) for row in _by_words(evaluation, wanted.edges)],
+        "notes": [*evaluation.doubts, *evaluation.skipped],
     }
     write_text(folder / FOUND, json.dumps(facts, indent=1) + "\n")
 
@@ -186,7 +190,19 @@ def table(wanted: Reproduction, folder: Path) -> list[str]:
         else:
             cells += ["", "", ""]
         lines.append(f"| {' | '.join(cells)} |")
-    return lines
+    notes = _notes(wanted, folder)
+    return [*lines, "", *notes] if notes else lines
+
+
+def _notes(wanted: Reproduction, folder: Path) -> list[str]:
+    """What to beware of in a table, run by run."""
+    runs = [(line, seed) for line in wanted.lines for seed in line.seeds]
+    return [
+        f"- {line.name}, seed {seed}: beware, {note}"
+        for line, seed in runs
+        if (one := found(folder / line.folder(seed)))
+        for note in one.notes
+    ]
 
 
 def obtained(scores: list[dict[str, float]]) -> str:

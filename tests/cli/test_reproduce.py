@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -11,7 +13,9 @@ import yaml
 from regard import reproduce
 from regard.commands.recipes import find
 from regard.commands.train import changed
+from regard.tasks.evaluate import Evaluation
 from regard.tasks.folder import read_recipe, task_of
+from regard.tasks.translator import Translator
 from tests import toy
 
 from .conftest import Say
@@ -75,6 +79,29 @@ def test_a_table_is_made_line_by_line(say: Say, tables: Path) -> None:
     assert facts["updates"] == 4
     assert facts["memory"] > 1e7
     assert f"{facts['scores']['exact']['score']:.2f} [" in text
+
+
+def test_what_speaks_against_a_line_is_below_the_table(
+    say: Say, tables: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = Translator.evaluate
+
+    def doubted(self: Translator, *arguments: Any, **options: Any) -> Evaluation:
+        found = measured(self, *arguments, **options)
+        return replace(found, doubts=["all is the same"], skipped=["2 left out: empty line"])
+
+    monkeypatch.setattr(Translator, "evaluate", doubted)
+    for _ in range(2):  # as it is measured, and as it was kept
+        said = say("reproduce", "toy", "--only", "one", "--output", tables / "out")
+        assert said.code == 0, said.err
+        for told in (said.out, (tables / "out" / "toy" / "toy.md").read_text()):
+            assert "\n\n- one, seed 1: beware, all is the same\n" in told
+            assert "- one, seed 1: beware, 2 left out: empty line\n" in told
+    path = tables / "out" / "toy" / "one-1" / reproduce.FOUND
+    facts = json.loads(path.read_text())
+    del facts["notes"]
+    path.write_text(json.dumps(facts))
+    assert "beware" not in say("reproduce", "toy", "--only", "one", "--output", tables / "out").out
 
 
 def test_a_line_may_start_from_another(say: Say, tables: Path) -> None:
