@@ -84,23 +84,27 @@ class Loop:
     def run(self) -> None:
         """Update after update."""
         now, settings = self.state, self.settings
-        if now.finished and self._planned() in (None, now.total):
-            self.tell.view.say("this run is finished already; nothing to train")
+        now.total, late = self._planned() or now.total, self._late()
+        if now.finished and (why := self._why_end(late)):
+            self.tell.view.say(f"this run is finished already ({why}); nothing to train")
             return
         now.finished = False
         self._plan()
         self.tell.view.start(now.total, now.update)
-        while now.update < now.total and not self._must_stop():
-            pulse = self._update()
-            at_end = now.update == now.total or self._late()
+        while not (why := self._why_end(late)):
+            pulse, late = self._update(), self._late()
+            at_end = now.update == now.total or late
             if at_end or now.update % settings.log_every == 0:
                 self.tell.pulse(pulse)
             every = settings.validate_every
             due = now.position == 0 if every is None else now.update % every == 0
             if due or at_end:
                 self._validate()
+                late = self._late()  # what there is now will be kept
             if due or at_end or now.update % settings.checkpoint_every == 0:
                 self._save()
+        if now.update < now.total:
+            self.tell.view.say(f"{why}: stopping")
         self.tell.view.stop()
 
     def _update(self) -> Pulse:
@@ -172,10 +176,7 @@ class Loop:
         settings, now = self.settings, self.state
         flight = preflight(self.learning, self.batches, lambda i: self._backward(i, 1, {}))
         self.wrapped.zero_grad(set_to_none=True)
-        planned = self._planned()
-        if planned is not None:
-            now.total = planned
-        elif not now.total:
+        if not now.total:
             # Fixed once and kept in the checkpoints: a resumed run has the same schedule. A tenth
             # is for the optimizer, the logs and validation, which were not measured.
             left = (settings.minutes or 0) * 60 - self.tell.seconds()
@@ -219,16 +220,14 @@ class Loop:
         self.state.seconds, self.state.log_size = self.tell.seconds(), self.tell.log.size()
         self.keeper.save(self.state)
 
-    def _must_stop(self) -> bool:
-        """Whether it is time to end before the planned number of updates."""
-        settings = self.settings
-        if settings.patience is not None and self.state.waited() >= settings.patience:
-            self.tell.view.say(f"no better score for {settings.patience} validations: stopping")
-            return True
-        if self._late():
-            self.tell.view.say("out of time before the planned number of updates: stopping")
-            return True
-        return False
+    def _why_end(self, late: bool) -> str:
+        """Why nothing is left to train under the present settings; empty where something is."""
+        now, patience = self.state, self.settings.patience
+        if now.update >= now.total:
+            return f"all of its {now.total:,} updates are done"
+        if patience is not None and now.waited() >= patience:
+            return f"no better score for {patience} validations"
+        return "out of time before the planned number of updates" if late else ""
 
     def _late(self) -> bool:
         minutes = self.settings.minutes

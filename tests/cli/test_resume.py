@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from safetensors import SafetensorError
 from cli.conftest import Say, recipe_of, saved, trained
 from regard.tasks.folder import read_card
 from regard.train import checkpoint
+from regard.train.fit import Loop
 
 SHORT = {"train__updates": 6, "train__validate_every": 2, "train__average": 9}
 
@@ -154,3 +156,40 @@ def test_a_full_disk_at_the_models_folder_names_the_last_good_checkpoint(
         assert words in said.err
     assert not list(run.glob(".*.part"))
     assert say(*command).code == 0
+
+
+def test_whether_a_run_stopped_early_is_a_question_to_the_present_settings(
+    say: Say, toy: Path, tmp_path: Path
+) -> None:
+    still = {"is": "torch.optim.SGD", "lr": 0.0}  # no validation is better than the first
+    often = {**SHORT, "train__validate_every": 1, "train__optimizer": still}
+    recipe = saved(tmp_path / "still.yaml", recipe_of(toy, **often))
+
+    def updates(patience: object, *more: str) -> tuple[int, bool]:
+        change = f"train.patience={patience}"
+        said = say("train", recipe, change, *more, "--output", tmp_path / "run")
+        assert said.code == 0, said.err
+        return read_card(tmp_path / "run")["updates"], "finished already" in said.err
+
+    assert updates(1) == (2, False)
+    assert updates(1) == (2, True)
+    assert updates(1, "train.updates=9") == (2, True)
+    assert updates(3) == (4, False)
+    assert updates(2) == (4, True)
+    assert updates("null") == (6, False)
+    assert updates("null") == (6, True)
+
+
+@pytest.mark.parametrize("turns", [2, 3])
+def test_when_time_runs_out_what_was_learned_last_is_validated_and_kept(
+    say: Say, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turns: int
+) -> None:
+    changes = {**SHORT, "train__updates": None, "train__minutes": 1, "train__validate_every": 99}
+    recipe = saved(tmp_path / "timed.yaml", recipe_of(toy, **changes))
+    late = chain([False] * turns, repeat(True))
+    monkeypatch.setattr(Loop, "_late", lambda _: next(late))
+    said = say("train", recipe, "--output", tmp_path / "run")
+    assert said.code == 0
+    assert "out of time" in said.err
+    facts = checkpoint.read(checkpoint.listed(tmp_path / "run" / "checkpoints")[-1]).facts
+    assert facts["validated"] == [facts["update"]]
