@@ -62,8 +62,3 @@ def _joined(parts: tuple[Tensor, ...], fill: float) -> Tensor:
         around = [count for behind in reversed(missing) for count in (0, behind)]
         filled.append(F.pad(part, around, value=fill))
     return torch.cat(filled)
-
-
-def rows(tree: Any) -> int:
-    """How many rows the tensors of a tree have."""
-    return leaves(tree)[0].shape[0]

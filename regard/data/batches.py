@@ -39,10 +39,6 @@ class Batches:
         """Give the batches of an epoch as a sequence, cut pool by pool when they are asked for."""
         return Epoch(self, epoch)
 
-    def count(self, epoch: int) -> int:
-        """Say how many batches an epoch has."""
-        return len(self.epoch(epoch))
-
 
 class Epoch(Sequence[Indices]):
     """The batches of one epoch: every index of the corpus stands in exactly one."""

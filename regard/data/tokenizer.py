@@ -58,6 +58,11 @@ class Tokenizer:
         """A hash of everything that decides what the tokenizer does."""
         return hashlib.sha256(self._written().encode()).hexdigest()
 
+    @property
+    def label(self) -> str:
+        """Which tokenizer it is, in short: its size and the beginning of its fingerprint."""
+        return f"{self.size}-{self.fingerprint[:8]}"
+
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Give the numbers of each text, with an end symbol between turns only; on all cores."""
         if self.turns == 1:

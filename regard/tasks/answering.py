@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -12,7 +13,7 @@ from torch import Tensor
 from regard.data import Tokenizer
 from regard.look.trace import Branch, SearchTree, Trace
 from regard.model import Seq2Seq
-from regard.search import Coverage, Forks
+from regard.search import Coverage, Ensemble, Forks
 from regard.tasks import replay
 from regard.tasks.asking import Asking, Given
 from regard.tasks.base import Trained
@@ -20,6 +21,7 @@ from regard.tasks.decode import Decode, Sampling, forced
 
 Prefix = str | Sequence[str] | None
 """What an answer must begin with: a text, or symbols."""
+A = TypeVar("A", bound="Answering")
 
 
 class Answering(Trained):
@@ -31,6 +33,8 @@ class Answering(Trained):
     scorer: Any
     target: Tokenizer
     decode: Decode
+    longest: int | None
+    """How many symbols the model has room for; None: as many as there are."""
 
     @property
     @abstractmethod
@@ -40,6 +44,28 @@ class Answering(Trained):
     @abstractmethod
     def given(self, inputs: Sequence[Any]) -> Given:
         """Inputs as the model reads them; refuses what it cannot read."""
+
+    @property
+    @abstractmethod
+    def common(self) -> dict[str, str]:
+        """What models that answer together must have in common, by its name."""
+
+    def joined(self: A, others: Sequence[A]) -> A:
+        """This model and others, of whatever architecture, in one search: their mean decides."""
+        for other in others:
+            for name, own in self.common.items():
+                theirs = other.common.get(name, "none")
+                if own != theirs:
+                    raise ValueError(
+                        f"an ensemble: wanted models with the same {name}, got {own} and {theirs}; "
+                        f"train them on the same data with the same {name}"
+                    )
+        together = copy.copy(self)
+        together.models = [self.model, *(other.model for other in others)]
+        together.scorer = Ensemble(list(together.models))
+        room = [each.longest for each in (self, *others) if each.longest is not None]
+        together.longest = min(room, default=None)
+        return together
 
     def tidied(self, texts: list[str]) -> list[str]:
         """Answers as the training's were written."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -17,11 +16,12 @@ from torch import Tensor
 
 from regard import tree
 from regard.data import Captions, DataError, Report, Tokenizer, as_captions, open_image
+from regard.data.files import key
 from regard.data.images import Picture
+from regard.data.opening import UNUSABLE
 from regard.data.sources import OnError
 from regard.look.places import Photo
 from regard.model import Seq2Seq
-from regard.search import Ensemble
 from regard.tasks.answering import Answering
 from regard.tasks.asking import Given
 from regard.tasks.decode import Decode, Sampling
@@ -60,17 +60,16 @@ class Captioner(Answering):
         self.scorer: Any = model
         self.models = [model]
 
-    def joined(self, others: Sequence[Captioner]) -> Captioner:
-        """This model and others in one search: their mean decides."""
-        for other in others:
-            if self.target.fingerprint != other.target.fingerprint:
-                raise ValueError("an ensemble: wanted models with the same tokenizer")
-            if self.eye.as_dict() != other.eye.as_dict() or self.eye.learns or other.eye.learns:
-                raise ValueError("an ensemble: wanted models with the same frozen backbone")
-        together = copy.copy(self)
-        together.models = [self.model, *(other.model for other in others)]
-        together.scorer = Ensemble(list(together.models))
-        return together
+    @property
+    def common(self) -> dict[str, str]:
+        own = self.eye.as_dict()
+        if self.eye.learns:
+            raise ValueError(
+                "an ensemble: wanted models with the same frozen backbone, got one that learned "
+                "with its model; train without data.learns"
+            )
+        backbone = f"{own['backbone']['is']}-{key(own)[:8]}"
+        return {"target tokenizer": self.target.label, "backbone": backbone}
 
     def run(
         self,
@@ -109,7 +108,7 @@ class Captioner(Answering):
                 except DataError as error:
                     if on_error == "stop":
                         raise
-                    report.skip("picture that cannot be used", str(error))
+                    report.skip(UNUSABLE, str(error))
             if opened:
                 names, images = [name for name, _ in opened], [image for _, image in opened]
                 given = self._given(names, self.eye.see(images), images)
@@ -126,6 +125,7 @@ class Captioner(Answering):
         on_error: OnError = "stop",
     ) -> Evaluation:
         """Score the model on pictures with captions, with confidence intervals."""
+        # A part of a recipe brings the recipe's own on_error, for its pictures as for its lines.
         report, captions = Report(), as_captions(data, on_error=on_error)
         found = [(each.path, each.captions) for each in captions.read(report)]
         found = found if most is None else evenly(found, most)
@@ -135,7 +135,7 @@ class Captioner(Answering):
             [path for path, _ in found],
             [captions for _, captions in found],
             self.eye,
-            on_error=on_error,
+            on_error=captions.checks.on_error,
             report=report,
             progress=True,
         )
@@ -166,7 +166,7 @@ class Captioner(Answering):
         return found.noted(self._doubts(outputs, total / counted if counted else None))
 
     @property
-    def most(self) -> int:
+    def most(self) -> int | None:
         return self.longest
 
     def tidied(self, texts: list[str]) -> list[str]:

@@ -28,7 +28,6 @@ from regard.search import (
     Search,
     Symbols,
     drawing,
-    exhaustive,
 )
 
 
@@ -211,20 +210,6 @@ class Decode:
             )
             rounds.append(Follow(scorer, source, pick, penalty=self.penalty, **asked))
         return Rounds(rounds)
-
-    def exhaust(
-        self, scorer: Scorer, source: Any, mask: Tensor, *, ending: Ending | None = None
-    ) -> list[list[Hypothesis]]:
-        """The n best of everything that could be said, where that is little enough."""
-        return exhaustive(
-            scorer,
-            source,
-            symbols=self.symbols,
-            limits=self.limits(mask),
-            penalty=self.penalty,
-            ending=ending,
-            nbest=self.nbest,
-        )
 
 
 def _seed(seed: int, text: str, number: int) -> int:

@@ -38,7 +38,7 @@ class Perplexity(Metric):
     higher_is_better = False
 
     def __init__(self, symbols: Tokenizer) -> None:
-        self.symbols = f"{symbols.size}-{symbols.fingerprint[:8]}"
+        self.symbols = symbols.label
 
     def scores(self, totals: Float[np.ndarray, "sample count"]) -> Float[np.ndarray, " sample"]:
         return np.asarray(np.exp(-totals[:, 0] / totals[:, 1]))

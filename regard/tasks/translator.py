@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,6 @@ from regard.data.sources import OnError
 from regard.look.places import Tokens
 from regard.look.probe import Gradients, translation_gradients
 from regard.model import Seq2Seq
-from regard.search import Ensemble
 from regard.tasks import replay
 from regard.tasks.answering import Answering
 from regard.tasks.asking import Given
@@ -47,23 +45,9 @@ class Translator(Answering):
         self.scorer: Any = model
         self.models = [model]
 
-    def joined(self, others: Sequence[Translator]) -> Translator:
-        """This model and others, of whatever architecture, in one search: their mean decides."""
-        for other in others:
-            for side in ("source", "target"):
-                own, theirs = vars(self)[side], vars(other)[side]
-                if own.fingerprint != theirs.fingerprint:
-                    raise ValueError(
-                        f"an ensemble: wanted models with the same {side} tokenizer, got "
-                        f"{own.size} and {theirs.size} symbols that differ; train them on the "
-                        "same data with the same tokenizer"
-                    )
-        together = copy.copy(self)
-        together.models = [self.model, *(other.model for other in others)]
-        together.scorer = Ensemble(list(together.models))
-        reach = [each.longest for each in (self, *others) if each.longest is not None]
-        together.longest = min(reach, default=None)
-        return together
+    @property
+    def common(self) -> dict[str, str]:
+        return {"source tokenizer": self.source.label, "target tokenizer": self.target.label}
 
     def run(
         self,

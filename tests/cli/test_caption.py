@@ -1,5 +1,6 @@
 """Captions for pictures, from a folder of photos to a model that shows where it looked."""
 
+import copy
 import csv
 import io
 import json
@@ -387,20 +388,70 @@ def test_killed_and_resumed(
     assert first == second
 
 
-def test_bad_pictures_in_training(photos: Path, say: Say, tmp_path: Path) -> None:
+SMALL = {"is": "encoders.SmallCnn", "dim": 16, "size": 32}
+
+
+@pytest.mark.parametrize(
+    "seeing", [{}, {"data__backbone": SMALL, "data__learns": True}], ids=["frozen", "learns"]
+)
+def test_bad_pictures(photos: Path, seeing: dict[str, Any], say: Say, tmp_path: Path) -> None:
+    """Before training begins they stop it or are left out; so they are where it is measured."""
     shutil.copytree(photos / "images", tmp_path / "images")
     for part in ("train", "valid"):
         shutil.copy(photos / f"{part}.jsonl", tmp_path)
-    broken = tmp_path / "images" / "train-red-left-0.png"
-    broken.write_bytes(broken.read_bytes()[:300])
-    path = tmp_path / "bad.yaml"
-    path.write_text(yaml.safe_dump(recipe_of(tmp_path, train__updates=1)))
-    said = say("train", path, "--output", tmp_path / "out")
+    for part in ("valid", "train"):
+        broken = tmp_path / "images" / f"{part}-red-left-0.png"
+        broken.write_bytes(broken.read_bytes()[:300])
+    (tmp_path / "images" / "train-red-left-1.png").unlink()
+    path, out = tmp_path / "bad.yaml", tmp_path / "out"
+    path.write_text(yaml.safe_dump(recipe_of(tmp_path, train__updates=1, **seeing)))
+    said = say("train", path, "--output", out)
+    assert said.code == 1
+    assert f"there is no picture {tmp_path / 'images' / 'train-red-left-1.png'}" in said.err
+    shutil.copy(photos / "images" / "train-red-left-1.png", tmp_path / "images")
+    said = say("train", path, "--output", out)
     assert said.code == 1
     assert f"{broken}: the image is broken" in said.err
-    said = say("train", path, "data.on_error=skip", "--output", tmp_path / "out", "--fresh")
+    (tmp_path / "images" / "train-red-left-1.png").unlink()
+    said = say("train", path, "data.on_error=skip", "--output", out, "--fresh")
     assert said.code == 0
-    assert "1 of train left out: picture that cannot be used" in said.out + said.err
+    for part in ("train", "valid"):
+        assert f"1 of {part} left out: picture that cannot be used" in said.out + said.err
+    assert "1 of train left out: missing picture" in said.out + said.err
+    said = say("evaluate", out, "valid")
+    assert said.code == 0
+    assert "11 questions" in said.out
+    assert "1 skipped: picture that cannot be used" in said.out
+
+
+def test_nothing_but_bad_pictures(photos: Path, say: Say, tmp_path: Path) -> None:
+    (tmp_path / "images").mkdir()
+    for part in ("train", "valid"):
+        shutil.copy(photos / f"{part}.jsonl", tmp_path)
+    for photo in (photos / "images").iterdir():
+        (tmp_path / "images" / photo.name).write_bytes(b"")
+    path = tmp_path / "bad.yaml"
+    path.write_text(yaml.safe_dump(recipe_of(tmp_path)))
+    said = say("train", path, "data.on_error=skip", "--output", tmp_path / "out")
+    assert said.code == 1
+    assert f"{tmp_path / 'images'}: none of the 36 pictures can be opened" in said.err
+
+
+def test_what_models_must_share_to_describe_together(
+    model: Path, transformer: Path, say: Say
+) -> None:
+    own: Any = regard.load(model)
+    other = copy.copy(own)
+    assert own.joined([other]).models == [own.model, own.model]
+    other.eye = Eye(SmallCnn(), learns=False, cache=Path())
+    with pytest.raises(ValueError, match=r"same backbone, got encoders.Eff\S+ and encoders.Sm\S+;"):
+        own.joined([other])
+    other.eye = Eye(SmallCnn(), learns=True, cache=Path())
+    with pytest.raises(ValueError, match=r"learned with its model; train without data\.learns"):
+        own.joined([other])
+    said = say("run", model, "photo.png", "--with", transformer)
+    assert said.code == 1
+    assert "wanted models with the same target tokenizer, got" in said.err
 
 
 def test_bad_lines_are_counted_once(photos: Path, tmp_path: Path) -> None:

@@ -95,6 +95,13 @@ def test_models_of_other_symbols_share_a_plot(
         assert name in drawn
 
 
+def test_models_of_other_symbols_do_not_answer_together(say: Say, model: Path, other: Path) -> None:
+    said = say("run", model, "abc", "--with", other)
+    assert said.code == 1
+    assert "wanted models with the same source tokenizer, got 10-" in said.err
+    assert "train them on the same data with the same source tokenizer" in said.err
+
+
 def test_scores_are_told_before_a_file_fails(say: Say, model: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for option in ("--plot", "--outputs"):

@@ -83,4 +83,3 @@ def test_trees_of_every_shape_are_selected_repeated_and_joined() -> None:
         tree.join([whole, whole]),
         {"a": (torch.cat([leaf, leaf]), None), "b": (torch.cat([leaf, leaf]) + 1, 3)},
     )
-    assert tree.rows(whole) == 3
