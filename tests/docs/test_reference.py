@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import tomllib
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from regard import data, encoders, search, systems, train
 from regard.commands.train import EXTENDABLE
 from regard.metrics import NAMES, named
-from tests.docs.pages import ROOT, prose, rows, sections
+from tests.docs.pages import ROOT, blocks, links, prose, rows, sections, text
 
 SECTIONS = sections(ROOT / "docs" / "recipes.md")
 SUPPLIED = {"source_vocab", "target_vocab", "vocab", "pictures"}
@@ -79,3 +80,23 @@ def test_what_may_differ_when_resuming() -> None:
     page = prose(ROOT / "docs" / "training.md")
     sentence = page.partition("These may differ:")[2].partition(".\n")[0]
     assert set(re.findall(r"`(\w+)`", sentence)) == EXTENDABLE
+
+
+def test_the_map_of_the_house() -> None:
+    (house,) = (block for block in blocks(ROOT / "CONTRIBUTING.md") if block.language == "text")
+    told = set(re.findall(r"^  (\w[\w.]*)/? ", house.text, re.MULTILINE))
+    there = {path.name for path in (ROOT / "regard").iterdir() if not path.name.startswith("_")}
+    assert told == there - {"py.typed"}
+    for name in re.findall(r"^(\w+)/", house.text, re.MULTILINE):
+        assert (ROOT / name).is_dir()
+
+
+def test_every_extra_is_named() -> None:
+    extras = tomllib.loads(text(ROOT / "pyproject.toml"))["project"]["optional-dependencies"]
+    install = prose(ROOT / "docs" / "start.md").partition("## The demo")[0]
+    assert set(re.findall(r"`(\w+)`", install)) >= extras.keys() - {"dev", "docs"}
+
+
+def test_the_first_page_leads_to_every_other() -> None:
+    first = ROOT / "docs" / "index.md"
+    assert {*links(first), first.name} >= {page.name for page in first.parent.glob("*.md")}
