@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from regard.data.files import fingerprints, key, read_json, write_whole
 from regard.data.images import open_image
+from regard.data.opening import UNUSABLE, side_by_side
 from regard.data.progress import counting
 from regard.data.sources import JSON, DataError, OnError, Report
 
@@ -172,7 +172,7 @@ def extract(
             _fill(store, missing, backbone.eval(), batch, on_error, failed, progress)
     for digest, path in zip(digests, paths, strict=True):
         if digest in failed:
-            report.skip("picture that cannot be used", str(path))
+            report.skip(UNUSABLE, str(path))
     return Features(store, store.rows(digests))
 
 
@@ -213,18 +213,11 @@ def _looking(wanted: list[tuple[bytes, Path]], backbone: Backbone, batch: int) -
     each other; and a few pictures at a time stay in a core's cache.
     """
     cores = torch.get_num_threads()
-    waiting: deque[Future[_Looked]] = deque()
-    with ThreadPoolExecutor(max_workers=cores) as pool:
-        try:
-            for first in range(0, len(wanted), batch):
-                waiting.append(pool.submit(_look, backbone, wanted[first : first + batch]))
-                if len(waiting) > 2 * cores:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-            torch.set_num_threads(cores)
+    groups = (wanted[first : first + batch] for first in range(0, len(wanted), batch))
+    try:
+        yield from side_by_side(partial(_look, backbone), groups, threads=cores)
+    finally:
+        torch.set_num_threads(cores)
 
 
 @torch.inference_mode()

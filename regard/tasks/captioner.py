@@ -133,7 +133,7 @@ class Captioner(Answering):
             raise ValueError("evaluate: wanted at least one picture with captions, got none")
         shown = gallery(
             [path for path, _ in found],
-            [captions for _, captions in found],
+            [said for _, said in found],
             self.eye,
             on_error=captions.checks.on_error,
             report=report,

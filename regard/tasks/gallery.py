@@ -27,6 +27,7 @@ from regard.data import (
 from regard.data.features import HALF_MOST, Features, extract
 from regard.data.files import default_cache
 from regard.data.images import Picture
+from regard.data.opening import openable
 from regard.data.sources import OnError, data_error
 from regard.encoders.image import Backbone, Halves
 from regard.encoders.lite import EfficientNetLite
@@ -192,7 +193,7 @@ class CaptionData:
             [path for path, _ in found],
             [self.tidied(said) for _, said in found],
             eye,
-            on_error=self.on_error,
+            on_error=captions.checks.on_error,
             report=report,
             progress=progress,
         )
@@ -214,19 +215,18 @@ def gallery(
     report: Report,
     progress: bool,
 ) -> Gallery:
-    """Pictures that can be opened, with their maps."""
+    """Pictures that can be opened, with their maps where those are kept."""
+    how: dict[str, Any] = {"on_error": on_error, "report": report, "progress": progress}
+    features = None
     if eye.halves.fixed is None:
-        return Gallery(paths, captions, None, eye)
-    features = extract(
-        paths,
-        eye.halves.fixed,
-        cache=eye.cache,
-        on_error=on_error,
-        report=report,
-        progress=progress,
-    )
+        kept = openable(paths, **how)
+    else:
+        features = extract(paths, eye.halves.fixed, cache=eye.cache, **how)
+        kept = np.flatnonzero(features.rows >= 0).tolist()
+    if paths and not kept:
+        problem = f"none of the {len(paths):,} pictures can be opened"
+        raise data_error(paths[0].parent, problem, "check that these files are pictures")
     whole = Gallery(paths, captions, features, eye)
-    kept = np.flatnonzero(features.rows >= 0).tolist()
     return whole if len(kept) == len(paths) else whole.at(kept)
 
 
