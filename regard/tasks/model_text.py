@@ -84,7 +84,7 @@ class TextLearning(Learning):
         fit = task.train
         torch.manual_seed(fit.seed)
         self.model = self.blank()
-        rows = max(1, fit.tokens // task.window // fit.devices * fit.devices)
+        rows = max(1, fit.tokens // task.window)
         windows = Windows(len(train.tokens), window=task.window, rows=rows, seed=fit.seed)
         self.batches, self.window = windows, windows.window
         self.facts = {

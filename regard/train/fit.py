@@ -153,13 +153,15 @@ class Loop:
         """The gradient of this process' rows; the strategies take the mean over the processes."""
         world, rank = self.fabric.world_size, self.fabric.global_rank
         own = indices[rank::world]
+        # A process without rows takes part all the same: the others wait for its gradient.
         batch = self.learning.batch(own if len(own) else indices[:1])
         batch = tree.map(lambda leaf: leaf.to(self.fabric.device), batch)
         share = 1.0 if len(own) else 0.0
         with self.fabric.no_backward_sync(self.wrapped, enabled=not last):
-            total: Total = self.wrapped(batch, carried)
+            total: Total = self.wrapped(batch, carried if len(own) else {})
             self.fabric.backward(total.loss * (share * world / count))
-        return total._replace(nll=total.nll * share)
+        kept = {name: rows[: len(own)] for name, rows in total.carried.items()}
+        return total._replace(nll=total.nll * share, carried=kept)
 
     def _next_batches(self) -> list[np.ndarray]:
         """The next `accumulate` batches of this epoch; an epoch's last group may be smaller."""

@@ -61,10 +61,14 @@ class Keeper:
         self.fabric.barrier()
 
     def _gathered(self, rows: Tensor) -> Tensor:
-        """The rows of all processes, which took them in turns."""
+        """The rows of all processes, which took them in turns: the last may have one less."""
         if self.fabric.world_size == 1:
             return rows
-        return self.fabric.all_gather(rows).transpose(0, 1).flatten(0, 1)  # type: ignore[no-any-return]
+        counts = self.fabric.all_gather(torch.tensor(len(rows), device=rows.device))
+        even = rows.new_zeros(int(counts.max()), *rows.shape[1:])
+        even[: len(rows)] = rows
+        turns: Tensor = self.fabric.all_gather(even).transpose(0, 1)
+        return turns.flatten(0, 1)[: int(counts.sum())]
 
     def follow(self, update: int) -> None:
         """Exponential moving average: w' = d w' + (1 - d) w, with a smaller d at the start."""

@@ -267,3 +267,10 @@ def test_every_symbol_of_a_text_counts_for_its_fingerprint(tmp_path: Path) -> No
     path = tmp_path / "text.txt"
     path.write_text(path.read_text().replace("aaaaaa", "bbbbbb", 1))
     assert _task(content).prepare(progress=False).fingerprint() != before
+
+
+def test_the_rows_of_a_batch_do_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
+    content = yaml.safe_load(recipe(tmp_path).read_text())
+    content["train"] |= {"tokens": 45, "devices": 2}
+    first, *_ = _task(content).prepare(progress=False).batches.epoch(0)
+    assert len(first) == 9

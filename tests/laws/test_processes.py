@@ -13,6 +13,7 @@ import yaml
 
 from regard.tasks.folder import load
 from tests import toy
+from tests.laws.test_language import recipe as text_recipe
 
 STRATEGIES = [
     "ddp",
@@ -21,7 +22,7 @@ STRATEGIES = [
 ]
 
 
-def losses(recipe: Path, output: Path, strategy: str) -> list[float]:
+def losses(recipe: Path, output: Path, strategy: str, *more: str) -> list[float]:
     changes = (
         [] if strategy in ("one", "torchrun") else [f"train.strategy={strategy}", "train.devices=2"]
     )
@@ -35,6 +36,7 @@ def losses(recipe: Path, output: Path, strategy: str) -> list[float]:
         "train",
         str(recipe),
         *changes,
+        *more,
         "--output",
         str(output),
         "--quiet",
@@ -74,3 +76,19 @@ def test_two_processes_equal_one(tmp_path: Path, strategy: str) -> None:
     assert [o.text for o in load(tmp_path / "one").run(words)] == [
         o.text for o in load(tmp_path / "two").run(words)
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [1, 9])
+@pytest.mark.parametrize("order", [("ddp", "one"), ("one", "torchrun")])
+def test_rows_of_running_text_that_processes_cannot_share_evenly(
+    tmp_path: Path, rows: int, order: tuple[str, str]
+) -> None:
+    """Gone on with by another number of processes in the middle of a text, as by one."""
+    path = text_recipe(tmp_path)
+    changes = (f"train.tokens={5 * rows}", "train.log_every=1", "model.dropout=0.0")
+    one = losses(path, tmp_path / "one", "one", *changes, "train.updates=12")
+    losses(path, tmp_path / "two", order[0], *changes, "train.updates=7")
+    two = losses(path, tmp_path / "two", order[1], *changes, "train.updates=12")
+    assert len(one) == 12
+    assert two == pytest.approx(one, rel=2e-4)
