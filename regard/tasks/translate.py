@@ -38,7 +38,8 @@ class Translate(Task):
     share of the target positions, drawn anew for each batch, that the training loss is taken on.
     With `agreement`, every pair is read twice under two draws of dropout, and what they say is
     drawn together with this weight (R-Drop; 5 is usual): an update takes twice the time, and it
-    wants many of them. `sampled` is the weight of hard attention's REINFORCE term (Xu et al., 2015).
+    wants many of them. `sampled` is the weight of hard attention's REINFORCE term (Xu et al.,
+    2015).
     """
 
     NULL: ClassVar[dict[str, Any]] = {"decode": {}, "validate_with": {"beam": 1}}
