@@ -15,11 +15,11 @@ from typing import NamedTuple
 import regard
 from regard.commands.recipes import bundled_folder, find
 from regard.config import OWN, build
+from regard.data.files import write_whole
 from regard.metrics import Interval, by_length, plot_by_length
 from regard.metrics import Row as Bucket
 from regard.tasks.evaluate import Evaluation
 from regard.tasks.folder import RECIPE, read_card, read_recipe, task_of
-from regard.train.checkpoint import write_text
 from regard.words import nearest
 
 FOLDER = "reproduce"
@@ -140,7 +140,7 @@ def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: boo
         "buckets": [asdict(row) for row in _by_words(evaluation, wanted.edges)],
         "notes": [*evaluation.doubts, *evaluation.skipped],
     }
-    write_text(folder / FOUND, json.dumps(facts, indent=1) + "\n")
+    write_whole(folder / FOUND, json.dumps(facts, indent=1) + "\n")
 
 
 def found(folder: Path) -> Found | None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from regard import reproduce as again
-from regard.train.checkpoint import write_text
+from regard.data.files import write_whole
 from regard.words import nearest
 
 
@@ -33,7 +33,7 @@ def reproduce(name: str | None, list: bool, quick: bool, only: list[str], output
     command = f"regard reproduce {name}{' --quick' if quick else ''}"
     if again.draw(wanted, folder, folder / f"{name}.png"):
         lines += ["", f"![by length]({name}.png)"]
-    write_text(folder / f"{name}.md", "\n".join([f"`{command}`: {wanted.about}", "", *lines, ""]))
+    write_whole(folder / f"{name}.md", "\n".join([f"`{command}`: {wanted.about}", "", *lines, ""]))
     print("\n" + "\n".join(lines) + f"\n\nthis table is in {folder / name}.md")
 
 

@@ -12,11 +12,10 @@ import yaml
 
 from regard.commands.recipes import find
 from regard.config import RecipeError, complete
-from regard.data.files import read_json
+from regard.data.files import read_json, write_whole
 from regard.tasks.base import Task
 from regard.tasks.folder import DEFAULT, RECIPE, filled, read_recipe, task_of
 from regard.tasks.start import start_from
-from regard.train.checkpoint import write_text
 from regard.train.fit import fit
 from regard.train.learning import Learning
 from regard.train.view import View
@@ -112,8 +111,8 @@ def _enter(folder: Path, resolved: dict[str, Any], data: dict[str, str], *, fres
         shutil.rmtree(folder)
     _same_data(folder, data)
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
-    write_text(folder / DATA, json.dumps(data, indent=1) + "\n")
+    write_whole(folder / RECIPE, yaml.safe_dump(resolved, sort_keys=False, allow_unicode=True))
+    write_whole(folder / DATA, json.dumps(data, indent=1) + "\n")
 
 
 def _fingerprints(learning: Learning) -> dict[str, str]:

@@ -16,8 +16,9 @@ from torch import Tensor, nn
 
 import regard
 from regard.config import OWN, RecipeError, build, resolve
+from regard.data.files import write_whole
 from regard.tasks.base import Task, Trained
-from regard.train.checkpoint import write_tensors, write_text
+from regard.train.checkpoint import write_tensors
 from regard.train.engine import put_weights
 
 WEIGHTS, RECIPE, CARD = "model.safetensors", "recipe.yaml", "card.json"
@@ -103,8 +104,8 @@ def write(folder: Path, weights: Mapping[str, Tensor], card: Mapping[str, Any]) 
         "python": platform.python_version(),
     }
     facts = {**card, "versions": versions}
-    write_text(folder / CARD, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
-    write_text(folder / "card.md", _card_text(folder.name, facts))
+    write_whole(folder / CARD, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+    write_whole(folder / "card.md", _card_text(folder.name, facts))
     write_weights(folder, weights)
 
 

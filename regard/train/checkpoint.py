@@ -19,6 +19,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from regard.data.files import write_whole
+
+write_text = write_whole
 NAME = re.compile(r"step-(\d{8,})-([0-9a-f]{16})\.safetensors")
 
 
@@ -144,14 +147,6 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a small file whole or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    sync(part)
-    part.replace(path)
 
 
 def _digest(path: Path) -> str:
