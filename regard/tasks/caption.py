@@ -22,8 +22,9 @@ from regard.tasks.captioner import LONGEST, Captioner
 from regard.tasks.critic import Critic
 from regard.tasks.decode import Decode
 from regard.tasks.evaluate import check, missing
-from regard.tasks.gallery import CaptionData, Eye, Gallery, usual
+from regard.tasks.gallery import CaptionData, Eye, Gallery
 from regard.tasks.text import evenly, text_batch
+from regard.tasks.usual import Usual
 from regard.train.checkpoint import write_text
 from regard.train.learning import Learning, Sample, Validation
 from regard.train.settings import Fit
@@ -132,8 +133,8 @@ class Caption(Task):
         eye, target = self.data.eye().fitted(content), Tokenizer.load(folder / model_folder.TARGET)
         model = self.model.build(eye.pictures, target.size)
         model_folder.read_weights(folder, model)
-        usual = np.asarray(content["usual"], np.float64) if content.get("usual") else None
-        return self.captioner(model, eye, target, usual=usual, card=model_folder.read_card(folder))
+        known = {"usual": Usual.from_dict(content), "card": model_folder.read_card(folder)}
+        return self.captioner(model, eye, target, **known)
 
 
 class CaptionLearning(Learning):
@@ -270,7 +271,7 @@ class CaptionLearning(Learning):
 
     def save(self, folder: Path, weights: Mapping[str, Tensor], card: dict[str, Any]) -> None:
         self.target.save(folder / model_folder.TARGET)
-        content = {**self.eye.as_dict(), "usual": usual(self.pictures.features)}
+        content = {**self.eye.as_dict(), **Usual.of(self.pictures).as_dict()}
         write_text(folder / PICTURES, json.dumps(content, indent=1) + "\n")
         model_folder.write(
             folder,

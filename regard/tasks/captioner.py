@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -29,11 +30,13 @@ from regard.tasks.evaluate import Evaluation, Perplexity, Score, measured
 from regard.tasks.gallery import Eye, Gallery, gallery
 from regard.tasks.output import Output
 from regard.tasks.text import evenly, text_batch
+from regard.tasks.usual import Usual, looks
 
 LONGEST = 40
 """Symbols of a caption, unless a recipe says otherwise."""
-ALIKE, STRANGE = 0.5, 1.0
-"""Shares of equal captions, and spreads of training, from which something is wrong."""
+ALIKE, STRANGE, ENOUGH = 0.5, 4.0, 20
+"""The share of equal captions, and the distance from training's pictures, above which something is
+wrong; and how many pictures are enough to say so."""
 
 
 class Captioner(Answering):
@@ -51,7 +54,7 @@ class Captioner(Answering):
         metrics: list[str],
         tidied: Callable[[list[str]], list[str]],
         longest: int = LONGEST,
-        usual: Float[np.ndarray, "2 dim"] | None = None,
+        usual: Usual | None = None,
         card: dict[str, Any] | None = None,
     ) -> None:
         self.model, self.eye, self.target = model.eval(), eye, target
@@ -146,8 +149,7 @@ class Captioner(Answering):
         self, shown: Gallery, *, metrics: list[str], decode: Decode | None = None, batch: int = 64
     ) -> Evaluation:
         """Describe every picture for real and score the captions."""
-        names, outputs = [str(path) for path in shown.paths], []
-        total, counted = np.zeros(self.eye.pictures.dim), 0
+        names, outputs, seen = [str(path) for path in shown.paths], [], []
         for first in range(0, len(shown), batch):
             places = range(first, min(first + batch, len(shown)))
             source = shown.given(list(places))
@@ -155,15 +157,13 @@ class Captioner(Answering):
             given = self._given(part, source, [])
             asking = self._begin(given, decode or self.decode, None, [], None)
             outputs += [output.text for output in asking.finish()]
-            if source.dim() == 3:
-                total += source.mean(1).sum(0).double().numpy()
-                counted += len(part)
+            seen.append(looks(source))
         plain = [name for name in metrics if name != Perplexity.name]
         scores, missing = measured(plain, outputs, shown.captions)
         if Perplexity.name in metrics:
             scores[Perplexity.name] = self._perplexity(shown)
         found = Evaluation(names, outputs, shown.captions, [], scores, missing)
-        return found.noted(self._doubts(outputs, total / counted if counted else None))
+        return found.noted(self._doubts(outputs, np.concatenate(seen)))
 
     @property
     def most(self) -> int | None:
@@ -207,20 +207,21 @@ class Captioner(Answering):
         metric = Perplexity(self.target)
         return Score(metric, statistics, metric.signature(shown.captions))
 
-    def _doubts(self, outputs: list[str], mean: Float[np.ndarray, " dim"] | None) -> list[str]:
+    def _doubts(self, outputs: list[str], seen: Float[np.ndarray, "picture dim"]) -> list[str]:
         """Signs that captions do not depend on pictures, or that those are unlike training's."""
+        if len(outputs) < ENOUGH:
+            return []
         doubts = []
-        common = max(map(outputs.count, set(outputs))) if len(outputs) >= 20 else 0
+        ((_, common),) = Counter(outputs).most_common(1)
         if common > ALIKE * len(outputs):
             doubts.append(
                 f"{common} of {len(outputs)} captions are the same: the model hardly depends on "
                 "what it is shown"
             )
-        if mean is not None and self.usual is not None and len(outputs) >= 20:
-            away = float(np.mean(np.abs(mean - self.usual[0]) / (self.usual[1] + 1e-3)))
-            if away > STRANGE:
-                doubts.append(
-                    f"these pictures look unlike those of training ({away:.1f} spreads away on "
-                    "average): are colours or brightness right?"
-                )
+        away = self.usual.away(seen) if self.usual is not None else 0.0
+        if away > STRANGE:
+            doubts.append(
+                f"these pictures look unlike those of training (by {away:.1f}, of which chance "
+                "makes 1): are colours and brightness right, and are they photos of that kind?"
+            )
         return doubts

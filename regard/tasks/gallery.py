@@ -33,7 +33,6 @@ from regard.encoders.image import Backbone, Halves
 from regard.encoders.lite import EfficientNetLite
 from regard.encoders.picture import Pictures
 from regard.metrics.ptb import words
-from regard.tasks.text import evenly
 
 
 class Eye:
@@ -228,11 +227,3 @@ def gallery(
         raise data_error(paths[0].parent, problem, "check that these files are pictures")
     whole = Gallery(paths, captions, features, eye)
     return whole if len(kept) == len(paths) else whole.at(kept)
-
-
-def usual(features: Features | None, *, most: int = 500) -> list[list[float]] | None:
-    """Mean and spread of what the backbone makes of training's pictures, for each dimension."""
-    if features is None:
-        return None
-    maps = features[evenly(list(range(len(features))), most)].astype(np.float32).mean(1)
-    return [maps.mean(0).round(5).tolist(), maps.std(0).round(5).tolist()]
