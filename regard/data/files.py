@@ -17,7 +17,8 @@ FRESH_SECONDS = 2.0
 ABANDONED_SECONDS = 86_400.0
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Make sure that a file or folder is on the disk."""
     if os.name != "posix" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY)
@@ -38,11 +39,11 @@ def write_whole(path: Path, text: str) -> None:
     temporary = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
         temporary.write_text(text, encoding="utf-8")
-        _sync(temporary)
+        sync(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-    _sync(path.parent)
+    sync(path.parent)
 
 
 @contextmanager
@@ -55,10 +56,10 @@ def whole_folder(folder: Path, usable: Callable[[Path], bool]) -> Iterator[Path]
     try:
         yield temporary
         for file in sorted(temporary.iterdir()):
-            _sync(file)
-        _sync(temporary)
+            sync(file)
+        sync(temporary)
         _publish(temporary, folder, usable)
-        _sync(folder.parent)
+        sync(folder.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from regard.config import Later
 from regard.data import Batches, Captions, Report, Tokenizer
+from regard.data.files import write_whole
 from regard.losses import Carried, Total
 from regard.model import Seq2Seq
 from regard.tasks import folder as model_folder
@@ -25,7 +26,6 @@ from regard.tasks.evaluate import check, missing
 from regard.tasks.gallery import CaptionData, Eye, Gallery
 from regard.tasks.text import evenly, text_batch
 from regard.tasks.usual import Usual
-from regard.train.checkpoint import write_text
 from regard.train.learning import Learning, Sample, Validation
 from regard.train.settings import Fit
 
@@ -272,7 +272,7 @@ class CaptionLearning(Learning):
     def save(self, folder: Path, weights: Mapping[str, Tensor], card: dict[str, Any]) -> None:
         self.target.save(folder / model_folder.TARGET)
         content = {**self.eye.as_dict(), **Usual.of(self.pictures).as_dict()}
-        write_text(folder / PICTURES, json.dumps(content, indent=1) + "\n")
+        write_whole(folder / PICTURES, json.dumps(content, indent=1) + "\n")
         model_folder.write(
             folder,
             weights,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,9 +18,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from regard.data.files import write_whole
+from regard.data.files import sync
 
-write_text = write_whole
 NAME = re.compile(r"step-(\d{8,})-([0-9a-f]{16})\.safetensors")
 
 
@@ -138,15 +136,6 @@ def write_tensors(
     except (OSError, SafetensorError) as error:
         path.unlink(missing_ok=True)
         raise OSError(f"cannot write {path}: {error}") from error
-
-
-def sync(path: Path) -> None:
-    """Make sure that a file or folder is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _digest(path: Path) -> str:

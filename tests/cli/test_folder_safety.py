@@ -82,7 +82,7 @@ HOSTILE: dict[str, Spoil] = {
         },
     ),
     "our own writer for nothing": put(
-        "data.test", lambda m: {"is": "train.checkpoint.write_text", "path": m, "text": "x"}
+        "data.test", lambda m: {"is": "data.files.write_whole", "path": m, "text": "x"}
     ),
     "a task without our limits": put("is", lambda m: "tasks.folder.task_of"),
     "a name of a type checker": put("model", named("regard.load", folder="x")),
