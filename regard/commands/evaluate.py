@@ -14,6 +14,7 @@ from rich.table import Table
 
 import regard
 from regard.commands.describe import draw_mistakes
+from regard.commands.names import short
 from regard.commands.refuse import refuse
 from regard.commands.run import asked, together
 from regard.config import OWN
@@ -208,5 +209,8 @@ def _plot(evaluations: dict[str, Evaluation], name: str, path: Path) -> None:
 
     # Models may count a source in symbols of their own; those of the first make the buckets.
     lengths = next(iter(evaluations.values())).lengths
-    rows = {model: each.by_length(name, lengths=lengths) for model, each in evaluations.items()}
+    rows = {
+        short(model, evaluations): each.by_length(name, lengths=lengths)
+        for model, each in evaluations.items()
+    }
     save(plot_by_length(rows, name), path)

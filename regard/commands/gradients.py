@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 import regard
+from regard.commands.names import short
 from regard.config import OWN
 from regard.look.gradients import (
     Clipped,
@@ -41,7 +42,7 @@ def follow(
         if value is not None and not value > 0:
             raise ValueError(f"{option}: wanted more than 0, got {value}")
     found = {name: _found(name, files, steps or 100, trust) for name in dict.fromkeys(models)}
-    found = {_short(name, list(found)): each for name, each in found.items()}
+    found = {short(name, found): each for name, each in found.items()}
     new = next(iter(found.values())).fresh()
     clips = {name: clip_both(each, clip or 1.0, clip_value) for name, each in found.items()}
     by_value = {name: both["value"] for name, both in clips.items()}
@@ -76,12 +77,6 @@ def _found(name: str, files: list[str] | None, steps: int, trust: tuple[str, ...
     if len(files) > most:
         raise ValueError(f"--input: wanted at most {most} for {name}, got {len(files)}")
     return trained.gradients(files[0] if len(files) == 1 else files, steps=steps)
-
-
-def _short(name: str, names: list[str]) -> str:
-    """The folder's own name, where no other model has the same."""
-    last = Path(name).resolve().name
-    return last if [Path(other).resolve().name for other in names].count(last) == 1 else name
 
 
 def _flows(found: dict[str, Gradients], new: dict[str, Flow]) -> Table:
