@@ -32,6 +32,7 @@ def bounded(
     mask: Bool[Tensor, "batch time"],
     total: Total,
     carried: Carried,
+    *,
     sampled: float = 1.0,
     entropy: float = 0.0,
     looks: int = 1,

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import regard
 from regard.commands.recipes import bundled_folder, find
-from regard.config import OWN, build
+from regard.config import build
 from regard.data.files import write_whole
 from regard.metrics import Interval, by_length, plot_by_length
 from regard.metrics import Row as Bucket
 from regard.tasks.evaluate import Evaluation
-from regard.tasks.folder import RECIPE, read_card, read_recipe, task_of
+from regard.tasks.folder import read_card, read_recipe, task_in
 from regard.words import nearest
 
 FOLDER = "reproduce"
@@ -125,7 +125,7 @@ def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: boo
     # A process of its own: its peak of memory is that of this run alone.
     if subprocess.run([sys.executable, "-m", "regard.cli", *words], check=False).returncode:
         raise RuntimeError(f"{line.name}: the training failed; the same command goes on from there")
-    part = task_of(read_recipe(folder / RECIPE), trust=OWN).part(wanted.part)  # type: ignore[arg-type]
+    part = task_in(folder).part(wanted.part)  # type: ignore[arg-type]
     if part is None:
         raise ValueError(f"{line.recipe}: its data have no part {wanted.part!r} to be measured on")
     evaluation = regard.load(folder).evaluate(part, metrics=wanted.metrics)

@@ -17,11 +17,10 @@ from regard.commands.describe import draw_mistakes
 from regard.commands.names import short
 from regard.commands.refuse import refuse
 from regard.commands.run import asked, together
-from regard.config import OWN
 from regard.data.sources import OnError
 from regard.metrics import Comparison, plot_by_length
 from regard.tasks.evaluate import Evaluation
-from regard.tasks.folder import RECIPE, read_recipe, task_of
+from regard.tasks.folder import task_in
 
 
 def evaluate(
@@ -140,8 +139,7 @@ def part_of(model: str, data: list[str], *, trust: Sequence[str] = ()) -> Any:
         return data
     if data[0] not in ("valid", "test") or Path(data[0]).exists():
         return data[0]
-    task = task_of(read_recipe(Path(model) / RECIPE), trust=(*OWN, *trust))
-    part = task.part("valid" if data[0] == "valid" else "test")
+    part = task_in(model, trust=trust).part("valid" if data[0] == "valid" else "test")
     if part is None:
         raise ValueError(f"{model}: its recipe names no {data[0]} part; name files")
     return part

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from rich.table import Table
 
 import regard
 from regard.commands.names import short
-from regard.config import OWN
 from regard.look.gradients import (
     Clipped,
     Flow,
@@ -21,7 +19,7 @@ from regard.look.gradients import (
     value_for,
 )
 from regard.look.probe import Gradients
-from regard.tasks.folder import RECIPE, read_recipe, task_of
+from regard.tasks.folder import task_in
 
 
 def follow(
@@ -71,8 +69,7 @@ def clip_both(found: Gradients, norm: float, value: float | None) -> dict[str, C
 def _found(name: str, files: list[str] | None, steps: int, trust: tuple[str, ...]) -> Gradients:
     trained: Any = regard.load(name, trust=trust)
     if files is None:
-        part = task_of(read_recipe(Path(name) / RECIPE), trust=(*OWN, *trust)).part("valid")
-        return trained.gradients(part, steps=steps)
+        return trained.gradients(task_in(name, trust=trust).part("valid"), steps=steps)
     most = 1 if trained.writes else 2
     if len(files) > most:
         raise ValueError(f"--input: wanted at most {most} for {name}, got {len(files)}")

@@ -68,14 +68,13 @@ def run(
         options = {f"--{name.replace('_', '-')}": True for name in drawn}
         refuse(options, "is for drawing at random; add --sample")
     how = asked(trained.decode, beam=beam, penalty=penalty, nbest=nbest, sampled=sample)
-    chosen = sampling if sample else None
+    chosen, at_once = sampling if sample else None, BATCH if batch is None else batch
     if trained.sees:
         refuse({"--prefix": prefix, "--talk": talk}, "is for models that answer texts")
         refuse({"--json": json and csv}, "is one form of output, --csv another; leave one out")
         photos = texts or (list(_lines(input)) if input else [])
         form: dict[str, Any] = {"as_json": json, "as_csv": csv, "sheet": sheet}
-        batch = min(BATCH if batch is None else batch, 32)
-        describe(trained, photos, decode=how, sampling=chosen, batch=batch, **form)
+        describe(trained, photos, decode=how, sampling=chosen, batch=min(at_once, 32), **form)
         return
     if talk:
         given = {"TEXT": texts, "--input": input, "--prefix": prefix, "--json": json}
@@ -84,7 +83,7 @@ def run(
         converse(Talk(trained, decode=how, sampling=chosen))
         return
     way: dict[str, Any] = {"decode": how, "sampling": chosen, "prefix": prefix}
-    _answer(trained, texts, input, BATCH if batch is None else batch, json, nbest > 1, way)
+    _answer(trained, texts, input, at_once, json, nbest > 1, way)
 
 
 def _answer(

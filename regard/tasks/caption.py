@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -207,6 +208,11 @@ class CaptionLearning(Learning):
 
     def blank(self) -> Seq2Seq:
         return self.task.model.build(self.eye.pictures, self.target.size)
+
+    def fingerprint(self) -> str:
+        """Of all captions and of the names of their pictures, which need not be opened for it."""
+        names = [self.pictures.paths[place].name for place in self.places.tolist()]
+        return hashlib.sha256(repr((names, self.rows)).encode()).hexdigest()
 
     def batch(self, indices: np.ndarray) -> CaptionBatch:
         said = [(row, owner) for owner, index in enumerate(indices) for row in self.rows[index]]

@@ -78,8 +78,17 @@ class CaptionLoss:
             loss, nll, tokens, _ = likelihood(*known, smoothing=self.smoothing)
             total = Total(loss / times, nll / times, tokens // times)
         if decoded.log_prob is not None:
-            weights = (self.sampled, self.entropy)
-            return bounded(model.head, decoded, targets, mask, total, carried, *weights, self.looks)
+            return bounded(
+                model.head,
+                decoded,
+                targets,
+                mask,
+                total,
+                carried,
+                sampled=self.sampled,
+                entropy=self.entropy,
+                looks=self.looks,
+            )
         if decoded.weights is not None and self.doubly:
             looked = doubly_stochastic(decoded.weights, mask)
             return total._replace(loss=total.loss + self.doubly / times * looked)

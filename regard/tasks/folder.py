@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,15 @@ def load(folder: str | Path, *, trust: tuple[str, ...] = ()) -> Trained:
             f"{path}: wanted a folder with {WEIGHTS} and {RECIPE}, {_what_is_there(path)}"
         )
     try:
-        task: Task = task_of(read_recipe(path / RECIPE), trust=(*OWN, *trust))
-        return task.restore(path)
+        return task_in(path, trust=trust).restore(path)
     except RecipeError as error:
         named = str(error).removeprefix(f"{path / RECIPE}: ")
         raise ValueError(f"{path / RECIPE}: {named}") from error
+
+
+def task_in(folder: str | Path, *, trust: Sequence[str] = ()) -> Task:
+    """The task that a model in a folder was trained for; see `load`."""
+    return task_of(read_recipe(Path(folder) / RECIPE), trust=(*OWN, *trust))
 
 
 def task_of(recipe: Mapping[str, Any], *, trust: tuple[str, ...] | None = None) -> Task:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from zlib import crc32
 
 import numpy as np
@@ -127,6 +127,8 @@ class CaptionData:
     that cannot be opened are left out and counted. `most` bounds the pictures that a validation
     during training describes.
     """
+
+    NULL: ClassVar[dict[str, Any]] = {"backbone": {"is": "encoders.EfficientNetLite"}}
 
     def __init__(
         self,

@@ -200,7 +200,7 @@ class TranslateLearning(Learning):
             total = likelihood(*known, smoothing=task.smoothing, share=task.positions)
         if decoded.log_prob is None:
             return total
-        return bounded(model.head, decoded, *wanted, total, carried, task.sampled)
+        return bounded(model.head, decoded, *wanted, total, carried, sampled=task.sampled)
 
     def validate(self, model: nn.Module) -> Validation:
         task = self.task

@@ -176,7 +176,10 @@ class Loop:
     def _plan(self) -> None:
         """Measure a few batches, say what the run will take, and fix the number of updates."""
         settings, now = self.settings, self.state
-        flight = preflight(self.learning, self.batches, lambda i: self._backward(i, 1, {}))
+        rounds = 1 if self.precision in ("32-true", "64-true") else 2
+        flight = preflight(
+            self.learning, self.batches, lambda i: self._backward(i, 1, {}), rounds=rounds
+        )
         self.wrapped.zero_grad(set_to_none=True)
         if not now.total:
             # Fixed once and kept in the checkpoints: a resumed run has the same schedule. A tenth

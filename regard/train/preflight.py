@@ -45,16 +45,17 @@ def preflight(
     backward: Callable[[np.ndarray], object],
     *,
     measured: int = 8,
+    rounds: int = 1,
 ) -> Preflight:
     """Time some batches spread over the epoch, after the largest has warmed everything up.
 
-    Each is run twice: kernels of 16 bits are made when a shape comes for the first time.
+    With several `rounds` the last one counts: kernels of 16 bits are made when a shape first comes.
     """
     sizes = [learning.count(indices) for indices in batches]
     order = np.argsort(sizes, kind="stable")
     spread = order[np.linspace(0, len(order) - 1, measured).astype(int)].tolist()
     seconds = []
-    for index in [int(order[-1])] * 3 + spread * 2:
+    for index in [int(order[-1])] * 3 + spread * rounds:
         begin = time.perf_counter()
         backward(batches[index])
         seconds.append((time.perf_counter() - begin) / max(1, sizes[index]))
