@@ -158,4 +158,5 @@ def training(pairs: int) -> dict[str, Any]:
         "optimizer": {"is": "torch.optim.AdamW", "lr": 0.002 if large else 0.004},
         "schedule": {"is": "train.Cosine", "warmup": max(20, min(800, updates // 10))},
         "ema": 0.999,
+        "precision": "auto",
     }
