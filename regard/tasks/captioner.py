@@ -33,7 +33,7 @@ from regard.tasks.text import evenly, text_batch
 from regard.tasks.usual import Usual, looks
 
 LONGEST = 40
-"""Symbols of a caption, unless a recipe says otherwise."""
+"""Symbols of a caption, where neither a recipe nor a model's card says otherwise."""
 ALIKE, STRANGE, ENOUGH = 0.5, 4.0, 20
 """The share of equal captions, and the distance from training's pictures, above which something is
 wrong; and how many pictures are enough to say so."""
@@ -53,7 +53,7 @@ class Captioner(Answering):
         decode: Decode,
         metrics: list[str],
         tidied: Callable[[list[str]], list[str]],
-        longest: int = LONGEST,
+        longest: int,
         usual: Usual | None = None,
         card: dict[str, Any] | None = None,
     ) -> None:
@@ -225,3 +225,16 @@ class Captioner(Answering):
                 "makes 1): are colours and brightness right, and are they photos of that kind?"
             )
         return doubts
+
+
+def longest_of(lengths: np.ndarray) -> int:
+    """Room for 999 of 1,000 captions: every symbol that a search may still say costs time."""
+    return max(5, math.ceil(np.quantile(lengths, 0.999)))
+
+
+def told_longest(longest: object) -> int:
+    """As a model's card says; a card is a file like any other, and may say anything."""
+    match longest:
+        case int() if 0 < longest <= 1000:
+            return longest
+    return LONGEST

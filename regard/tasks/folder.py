@@ -24,6 +24,7 @@ from regard.train.engine import put_weights
 WEIGHTS, RECIPE, CARD = "model.safetensors", "recipe.yaml", "card.json"
 DEFAULT = "tasks.Translate"
 SOURCE, TARGET = "source.tokenizer.json", "target.tokenizer.json"
+PICTURES = "pictures.json"
 
 
 def load(folder: str | Path, *, trust: tuple[str, ...] = ()) -> Trained:

@@ -58,15 +58,12 @@ class Fit:
         precision: Precision = "32-true",
         tensorboard: bool = True,
     ) -> None:
-        limits = {"epochs": epochs, "updates": updates, "minutes": minutes}
-        named = [name for name, limit in limits.items() if limit is not None]
-        if len(named) != 1:
-            raise ValueError(
-                "wanted one of epochs, updates or minutes to say how long to train, "
-                f"got {' and '.join(named) or 'none'}"
-            )
-        positive = {
-            **limits,
+        limits: dict[str, int | float | None] = {
+            "epochs": epochs,
+            "updates": updates,
+            "minutes": minutes,
+        }
+        numbers: dict[str, int | float | None] = {
             "tokens": tokens,
             "sentences": sentences,
             "accumulate": accumulate,
@@ -77,12 +74,7 @@ class Fit:
             "average": average,
             "devices": devices,
         }
-        for name, number in positive.items():
-            if number is not None and number <= 0:
-                raise ValueError(f"{name}: wanted a number above 0, got {number}")
-        for prefix, rate in (rates or {}).items():
-            if rate < 0:
-                raise ValueError(f"rates: wanted 0 or more for {prefix}, got {rate}")
+        _check(limits, numbers, rates or {})
         self.epochs, self.updates, self.minutes = epochs, updates, minutes
         self.start = start
         self.tokens, self.sentences, self.accumulate = tokens, sentences, accumulate
@@ -97,3 +89,23 @@ class Fit:
         self.device, self.devices = device, devices
         self.strategy: Strategy = strategy
         self.precision: Precision = precision
+
+
+def _check(
+    limits: dict[str, int | float | None],
+    numbers: dict[str, int | float | None],
+    rates: dict[str, float],
+) -> None:
+    """One limit, and numbers that can be."""
+    named = [name for name, limit in limits.items() if limit is not None]
+    if len(named) != 1:
+        raise ValueError(
+            "wanted one of epochs, updates or minutes to say how long to train, "
+            f"got {' and '.join(named) or 'none'}"
+        )
+    for name, number in {**limits, **numbers}.items():
+        if number is not None and number <= 0:
+            raise ValueError(f"{name}: wanted a number above 0, got {number}")
+    for prefix, rate in rates.items():
+        if rate < 0:
+            raise ValueError(f"rates: wanted 0 or more for {prefix}, got {rate}")

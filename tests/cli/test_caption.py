@@ -22,7 +22,9 @@ from regard.cli import main
 from regard.data import CaptionLines, Report, Words
 from regard.encoders import SmallCnn
 from regard.metrics import meteor
-from regard.tasks.caption import PICTURES, CaptionLearning
+from regard.tasks.caption_learning import CaptionLearning
+from regard.tasks.captioner import LONGEST
+from regard.tasks.folder import PICTURES
 from regard.tasks.gallery import CaptionData, Eye
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 200, 30), "blue": (40, 40, 230)}
@@ -241,6 +243,17 @@ def test_doubts(model: Path, photos: Path, tmp_path: Path) -> None:
     found = captioner.evaluate(str(tmp_path / "c.jsonl"), metrics=["bleu1"])
     assert "24 of 24 captions are the same" in found.doubts[0]
     assert "unlike those of training" in found.doubts[1]
+
+
+def test_how_long_a_caption_may_be_is_learned(model: Path, tmp_path: Path) -> None:
+    card = json.loads((model / "card.json").read_text())
+    assert card["longest"] == 6  # a red square on the left
+    assert regard.load(model).longest == 6
+    older = tmp_path / "older"
+    shutil.copytree(model, older)
+    for strange in (None, "long", 0, -3, 1.5, 10**9):
+        (older / "card.json").write_text(json.dumps({**card, "longest": strange}))
+        assert regard.load(older).longest == LONGEST
 
 
 def test_using_a_model_leaves_nothing_behind(model: Path, photos: Path, tmp_path: Path) -> None:
