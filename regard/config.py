@@ -94,6 +94,18 @@ def resolve(name: Any, wanted: Any, *, where: str, trust: tuple[str, ...] | None
     return found
 
 
+def strangers(recipe: Any) -> list[str]:
+    """The packages but our own whose parts a recipe names, which its model's users must trust."""
+    if isinstance(recipe, list):
+        return sorted({package for part in recipe for package in strangers(part)})
+    if not isinstance(recipe, Mapping):
+        return []
+    found = strangers(list(recipe.values()))
+    path = str(recipe.get("is", "regard")).rpartition(".")[0]
+    ours = not path or trusted(path, OWN) or _module(f"regard.{path}", OWN, where="is")
+    return found if ours else sorted({*found, path.partition(".")[0]})
+
+
 def _module(name: str, trust: tuple[str, ...] | None, *, where: str) -> types.ModuleType | None:
     """A module that may be named, or None where there is none."""
     if not trusted(name, trust):

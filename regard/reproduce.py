@@ -174,8 +174,10 @@ def table(wanted: Reproduction, folder: Path) -> list[str]:
         "memory",
     ]
     lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    notes: list[str] = []
     for line in wanted.lines:
-        runs = [run for seed in line.seeds if (run := found(folder / line.folder(seed)))]
+        by_seed = {seed: found(folder / line.folder(seed)) for seed in line.seeds}
+        runs = [run for run in by_seed.values() if run is not None]
         cells = [line.name]
         for metric in metrics:
             scores = [r.scores[metric] for r in runs if metric in r.scores]
@@ -190,19 +192,12 @@ def table(wanted: Reproduction, folder: Path) -> list[str]:
         else:
             cells += ["", "", ""]
         lines.append(f"| {' | '.join(cells)} |")
-    notes = _notes(wanted, folder)
+        notes += [
+            f"- {line.name}, seed {seed}: beware, {note}"
+            for seed, run in by_seed.items()
+            for note in (run.notes if run is not None else ())
+        ]
     return [*lines, "", *notes] if notes else lines
-
-
-def _notes(wanted: Reproduction, folder: Path) -> list[str]:
-    """What to beware of in a table, run by run."""
-    runs = [(line, seed) for line in wanted.lines for seed in line.seeds]
-    return [
-        f"- {line.name}, seed {seed}: beware, {note}"
-        for line, seed in runs
-        if (one := found(folder / line.folder(seed)))
-        for note in one.notes
-    ]
 
 
 def obtained(scores: list[dict[str, float]]) -> str:

@@ -39,6 +39,8 @@ def describe(
     Pictures that cannot be opened are left out; what is wrong with each is said in the end.
     """
     photos, report = pictures(paths), Report(shown=20)
+    if sheet is not None:
+        _check_kind(sheet)
     live = not sys.stdout.isatty() and len(photos) > batch
     written = csv.writer(sys.stdout, lineterminator="\n")
     if as_csv:
@@ -68,11 +70,19 @@ def describe(
 
 def look_at(model: Any, photos: list[Path], *, output: str, dark: bool) -> None:
     """Several photos as a sheet with their captions."""
+    _check_kind(output)
     report = Report(shown=20)
     found = [(o.source, o.text) for o in model.stream(photos, on_error="skip", report=report)]
     for page in _sheets(found, output, dark=dark):
         print(page)
     _complain(report, len(photos))
+
+
+def _check_kind(path: str) -> None:
+    """Refuse a file that no sheet can be drawn into before hours of describing."""
+    from regard.look.style import kind_of
+
+    kind_of(path)
 
 
 def pictures(paths: Iterable[str]) -> list[Path]:

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from regard.commands.recipes import find
-from regard.config import RecipeError, complete
+from regard.config import RecipeError, complete, strangers
 from regard.data.files import read_json, write_whole
 from regard.tasks.base import Task
 from regard.tasks.folder import DEFAULT, RECIPE, filled, read_recipe, task_of
@@ -66,7 +66,8 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
         view.say("\nwhat to expect of it:")
         for line in learning.expected(folder):
             view.say(f"  {line}")
-    words = "".join(f"\n  regard {words.format(folder)}" for words in learning.next_words)
+    trust = "".join(f" --trust {package}" for package in strangers(resolved))
+    words = "".join(f"\n  regard {words.format(folder)}{trust}" for words in learning.next_words)
     view.say(f"\nthe model is in {folder}; try{words}")
 
 

@@ -248,6 +248,9 @@ def test_a_user_package_that_is_trusted(
         assert "--trust ourpackage" in say(*words).err
         said = say(*words, "--trust", "ourpackage")
         assert said.code == 0, said.err
+    few = ["train.epochs=null", "train.updates=1", "train.checkpoint_every=1"]
+    said = say("train", folder / "recipe.yaml", "--output", tmp_path / "ours", *few)
+    assert f"regard run {tmp_path / 'ours'} TEXT --trust ourpackage" in said.err
 
 
 def test_a_loaded_model_is_the_same_without_its_data(

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from regard.commands import describe
+from regard.tasks.decode import Decode
 from regard.tasks.evaluate import Evaluation, measured
 from regard.tasks.output import Output
 
@@ -49,6 +50,16 @@ def test_a_sheet_has_pages(
     assert capsys.readouterr().out.split() == [str(page) for page in pages]
     assert [page.read_text().count("this is") for page in pages] == [3, 3, 1]
     assert "this is p6" in pages[2].read_text()
+
+
+def test_a_file_that_no_sheet_can_be_is_refused_at_once(photos: list[Path]) -> None:
+    how: dict[str, Any] = {"decode": Decode(), "sampling": None, "batch": 2}
+    with pytest.raises(ValueError, match="wanted a file that ends in"):
+        describe.describe(
+            None, list(map(str, photos)), as_json=False, as_csv=False, sheet="all.jpg", **how
+        )
+    with pytest.raises(ValueError, match="wanted a file that ends in"):
+        describe.look_at(None, photos, output="all.jpg", dark=False)
 
 
 def evaluation(photos: list[Path], metrics: list[str]) -> Evaluation:
