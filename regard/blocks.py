@@ -23,9 +23,7 @@ PositionKind = Literal["none", "sinusoidal", "learned"]
 class Embedding(nn.Module):
     """E[x] * scale (+ position), then dropout.
 
-    With positions the scale is sqrt(dim), unless told (Vaswani et al., 2017, 3.4). With
-    `word_dropout`, whole words are left out in training, their places stay (Gal and Ghahramani,
-    2016; Sennrich and Zhang, 2019).
+    With positions the scale is sqrt(dim), unless told (Vaswani et al., 2017, 3.4).
     """
 
     def __init__(
@@ -37,7 +35,6 @@ class Embedding(nn.Module):
         scale: float | None = None,
         longest: int = 1024,
         dropout: float = 0.0,
-        word_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.dim, self.longest = dim, longest
@@ -45,7 +42,7 @@ class Embedding(nn.Module):
         usual = 1.0 if positions == "none" else math.sqrt(dim)
         self.scale = usual if scale is None else scale
         nn.init.normal_(self.table.weight, std=dim**-0.5)
-        self.dropout, self.word_dropout = Dropout(dropout), Dropout(word_dropout)
+        self.dropout = Dropout(dropout)
         self.learned = nn.Embedding(longest, dim) if positions == "learned" else None
         if self.learned is not None:
             nn.init.normal_(self.learned.weight, std=dim**-0.5)
@@ -58,8 +55,6 @@ class Embedding(nn.Module):
     ) -> Float[Tensor, "batch time dim"]:
         """Embed positions from the beginning, or from each row's own `first` onwards."""
         x = self.table(tokens) * self.scale if self.scale != 1.0 else self.table(tokens)
-        if self.training and self.word_dropout.p:
-            x = x * self.word_dropout(x.new_ones(*tokens.shape, 1))
         places = self.learned.weight if self.learned is not None else self.sinusoids
         if places is not None:
             time = tokens.shape[1]

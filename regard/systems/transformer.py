@@ -56,7 +56,6 @@ def transformer(
     dropout: float | None = None,
     attention_dropout: float = 0.0,
     hidden_dropout: float = 0.0,
-    word_dropout: float = 0.0,
     tied: bool = True,
     shared: bool = False,
 ) -> Seq2Seq:
@@ -75,7 +74,6 @@ def transformer(
         "positions": positions,
         "longest": longest,
         "dropout": chosen.dropout,
-        "word_dropout": word_dropout,
     }
     target = Embedding(target_vocab, chosen.dim, **places)
     source = target if shared else Embedding(source_vocab, chosen.dim, **places)

@@ -81,16 +81,3 @@ def test_recurrent_parts_drop_memory_summary_and_outputs() -> None:
     step = decoder.step(data.tokens[:, 0], decoder.prepare(memory), decoder.prepare(memory))
     for x in (memory.values[data.mask], memory.summary, outputs, step.output):
         assert 0.2 < (x == 0).double().mean() < 0.8
-
-
-def test_whole_words_are_left_out_and_their_places_stay() -> None:
-    torch.manual_seed(0)
-    tokens = torch.randint(7, (300, 10))
-    words = Embedding(7, 4, positions="sinusoidal", word_dropout=0.3).double()
-    places = words.sinusoids
-    assert places is not None
-    plain = words.eval()(tokens) - places[:10]
-    left = words.train()(tokens) - places[:10]
-    gone = (left.abs() < 1e-6).all(-1)
-    assert abs(gone.double().mean() - 0.3) < 5 * (0.3 * 0.7 / tokens.numel()) ** 0.5
-    assert_close(left[~gone], plain[~gone] / 0.7)
