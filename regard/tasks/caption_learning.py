@@ -21,6 +21,7 @@ from regard.tasks.caption_loss import CaptionBatch
 from regard.tasks.captioner import longest_of
 from regard.tasks.critic import Critic
 from regard.tasks.evaluate import missing
+from regard.tasks.expect import behind
 from regard.tasks.gallery import Eye, Gallery
 from regard.tasks.text import evenly, text_batch
 from regard.tasks.usual import Usual
@@ -161,12 +162,14 @@ class CaptionLearning(Learning):
         return Validation(scores, goal, [Sample(Path(s).name, o, r[0]) for s, o, r in shown])
 
     def expected(self, folder: Path) -> list[str]:
-        found = self.task.restore(folder).measure(self.valid, metrics=self.task.metrics)
+        trained = self.task.restore(folder)
+        found = trained.measure(self.valid, metrics=self.task.metrics)
         name = next(iter(found.scores))
         score = found.scores[name].interval()
         return [
             f"{name} {score.score:.1f} ({score.low:.1f} to {score.high:.1f}) on pictures like the "
             f"{len(found.sources):,} validation ones",
+            *behind(found, trained.card),
             *found.doubts,
         ]
 

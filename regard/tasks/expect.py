@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,6 +35,21 @@ def expectations(found: Evaluation, trained_on: NDArray[np.int32]) -> list[str]:
             f"{again[0][:60]!r}"
         )
     return lines
+
+
+def behind(found: Evaluation, card: Mapping[str, Any]) -> list[str]:
+    """A warning where a recipe's `decode` does worse than what validation decoded with."""
+    name = next(iter(found.scores))
+    score, before = found.scores[name], card.get("validation", {}).get(name)
+    if before is None:
+        return []
+    lost = before - score.value if score.metric.higher_is_better else score.value - before
+    if lost <= abs(before) / 50:
+        return []
+    return [
+        f"beware: {name} is {score.value:.1f} with the recipe's decode, {before:.1f} with its "
+        "validate_with; try another decode.penalty, decode.coverage or decode.beam"
+    ]
 
 
 def repeats(text: str) -> bool:

@@ -23,7 +23,7 @@ from regard.tasks.base import Task
 from regard.tasks.decode import Decode, Room
 from regard.tasks.defaults import ANY, fitted, incomplete, survey
 from regard.tasks.evaluate import check, evaluate, missing
-from regard.tasks.expect import expectations
+from regard.tasks.expect import behind, expectations
 from regard.tasks.text import Question, TextBatch, TextData, evenly, text_batch
 from regard.tasks.translator import Translator
 from regard.train.learning import Learning, Sample, Validation
@@ -220,8 +220,9 @@ class TranslateLearning(Learning):
 
     def expected(self, folder: Path) -> list[str]:
         task = self.task
-        found = evaluate(task.restore(folder), self.valid, metrics=task.metrics, perplexity=False)
-        return expectations(found, self.corpus.source_lengths)
+        trained = task.restore(folder)
+        found = evaluate(trained, self.valid, metrics=task.metrics, perplexity=False)
+        return [*expectations(found, self.corpus.source_lengths), *behind(found, trained.card)]
 
     def save(self, folder: Path, weights: Mapping[str, Tensor], card: dict[str, Any]) -> None:
         self.source.save(folder / model_folder.SOURCE)

@@ -168,13 +168,16 @@ def test_repetition(text: str, wanted: bool) -> None:
 def test_lengths_are_plain_numbers() -> None:
     from regard.metrics import named
     from regard.tasks.evaluate import Evaluation, Score
-    from regard.tasks.expect import expectations
+    from regard.tasks.expect import behind, expectations
 
     outputs = ["a b"] * 39 + ["x x x x"]
     references = [["a b"]] * 40
     metric = named("exact")
     score = Score(metric, metric.statistics(outputs, references), "")
     found = Evaluation(["s"] * 40, outputs, references, [5] * 20 + [15] * 20, {"exact": score})
+    assert behind(found, {}) == behind(found, {"validation": {"exact": 99.0}}) == []
+    [worse] = behind(found, {"validation": {"exact": 99.9}})
+    assert "exact is 97.5 with the recipe's decode, 99.9 with its validate_with" in worse
     lines = expectations(found, np.array([3, 4, 9], np.int32))
     assert lines[0].startswith("exact 97.5 (")
     assert "up to 9 symbols" in lines[2]
