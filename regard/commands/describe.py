@@ -40,7 +40,7 @@ def describe(
     """
     photos, report = pictures(paths), Report(shown=20)
     if sheet is not None:
-        _check_kind(sheet)
+        check_drawable(sheet)
     live = not sys.stdout.isatty() and len(photos) > batch
     written = csv.writer(sys.stdout, lineterminator="\n")
     if as_csv:
@@ -70,7 +70,7 @@ def describe(
 
 def look_at(model: Any, photos: list[Path], *, output: str, dark: bool) -> None:
     """Several photos as a sheet with their captions."""
-    _check_kind(output)
+    check_drawable(output)
     report = Report(shown=20)
     found = [(o.source, o.text) for o in model.stream(photos, on_error="skip", report=report)]
     for page in _sheets(found, output, dark=dark):
@@ -78,8 +78,8 @@ def look_at(model: Any, photos: list[Path], *, output: str, dark: bool) -> None:
     _complain(report, len(photos))
 
 
-def _check_kind(path: str) -> None:
-    """Refuse a file that no sheet can be drawn into before hours of describing."""
+def check_drawable(path: str) -> None:
+    """Refuse a file that nothing can be drawn into before hours of decoding."""
     from regard.look.style import kind_of
 
     kind_of(path)

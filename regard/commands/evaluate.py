@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import regard
-from regard.commands.describe import draw_mistakes
+from regard.commands.describe import check_drawable, draw_mistakes
 from regard.commands.names import short
 from regard.commands.refuse import refuse
 from regard.commands.run import asked, together
@@ -79,9 +79,7 @@ def _check(
     else:
         refuse({"--mistakes": mistakes}, "is for models that describe pictures")
     if drawn := plot or mistakes:
-        from regard.look.style import kind_of
-
-        kind_of(drawn)
+        check_drawable(drawn)
 
 
 def _kind(trained: Any) -> str:
