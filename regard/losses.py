@@ -12,7 +12,7 @@ from torch.autograd.function import once_differentiable
 from regard.heads import Categorical
 
 Carried = dict[str, Tensor]
-"""What one batch leaves for the next, by name, with the batch on axis 0; {} at an epoch's start."""
+"""What one batch leaves for the next, by name, with the batch on axis 0; {} before the first."""
 
 
 class Total(NamedTuple):

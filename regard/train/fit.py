@@ -121,7 +121,7 @@ class Loop:
             total = self._backward(indices, count, now.carried, last=i == len(group) - 1)
             nll, now.carried = nll + total.nll, total.carried
         if now.position == 0:
-            now.carried = {}
+            now.carried = self.learning.turned(now.carried)
         loss = float(self.fabric.all_reduce(nll, reduce_op="sum")) / count
         gradient = self._clip()
         # With 16 bits a gradient may overflow now and then: the scaler skips that step.
@@ -161,7 +161,7 @@ class Loop:
             total: Total = self.wrapped(batch, carried if len(own) else {})
             self.fabric.backward(total.loss * (share * world / count))
         kept = {name: rows[: len(own)] for name, rows in total.carried.items()}
-        return total._replace(nll=total.nll * share, carried=kept)
+        return total._replace(nll=total.nll * share, carried=kept if len(own) else carried)
 
     def _next_batches(self) -> list[np.ndarray]:
         """The next `accumulate` batches of this epoch; an epoch's last group may be smaller."""

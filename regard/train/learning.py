@@ -75,6 +75,10 @@ class Learning(ABC):
     def loss(self, model: nn.Module, batch: Any, carried: Carried) -> Total:
         """The loss of one batch, as a sum; `carried` is what the batch before left, if anything."""
 
+    def turned(self, carried: Carried) -> Carried:
+        """What is left of `carried` where an epoch ends: all, unless a task says otherwise."""
+        return carried
+
     def fingerprint(self) -> str:
         """Of what is learned from: the sizes of all batches, and the symbols in some of them.
 
