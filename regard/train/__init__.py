@@ -3,7 +3,7 @@
 from regard.train.fit import fit
 from regard.train.keep import DivergedError
 from regard.train.learning import Learning
-from regard.train.optim import Constant, Cosine, InverseSqrt, Plateau, Schedule
+from regard.train.optim import Constant, Cosine, InverseSqrt, Linear, Plateau, Schedule
 from regard.train.settings import Fit
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Fit",
     "InverseSqrt",
     "Learning",
+    "Linear",
     "Plateau",
     "Schedule",
     "fit",

@@ -66,6 +66,13 @@ class Cosine(Schedule):
         return self.floor + (1 - self.floor) * (1 + math.cos(math.pi * done)) / 2
 
 
+class Linear(Schedule):
+    """Straight down from 1 to 0 over the run: of a short one, no update is spent on tiny steps."""
+
+    def course(self, update: int, total: int, losses: Sequence[float]) -> float:  # noqa: ARG002
+        return max(0.0, 1 - (update - self.warmup) / max(1, total - self.warmup))
+
+
 class Plateau(Schedule):
     """Multiply by `by` whenever `patience` validations in a row brought no better score."""
 
