@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.files import write_whole
@@ -133,6 +134,16 @@ class Tokenizer:
             coded = self._model.encode(turn)
             spans = zip(coded.ids, coded.offsets, strict=True)
             found += [turn[start:end] for number, (start, end) in spans if number == self.UNK]
+        return found
+
+    @cached_property
+    def merges(self) -> NDArray[np.int64]:
+        """The two symbols that each symbol was merged from; zeros for one that was not."""
+        model = json.loads(self._model.to_str())["model"]
+        found = np.zeros((self.size, 2), np.int64)
+        for pair in reversed(model.get("merges", [])):  # of two ways to a symbol the first is taken
+            whole, *halves = (model["vocab"][piece] for piece in ("".join(pair), *pair))
+            found[whole] = halves
         return found
 
     def save(self, path: Path) -> None:

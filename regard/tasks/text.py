@@ -42,8 +42,10 @@ class TextData:
     Without `valid`, the share `held_out` of the training pairs is set aside and measured on.
     `target` is the tokenizer of the other side; without it both sides share one vocabulary. With
     `several`, pairs of one source are one question with several right answers. `most` bounds the
-    questions that a validation during training decodes, evenly spaced over the file. With
-    `on_error: skip`, bad lines of all parts are left out and counted.
+    questions that a validation during training decodes, evenly spaced over the file. In training,
+    the share `apart` of the subwords is taken apart by chance, anew in each epoch; losses stay per
+    symbol of the text as it is encoded. With `on_error: skip`, bad lines of all parts are left out
+    and counted.
     """
 
     def __init__(
@@ -58,15 +60,19 @@ class TextData:
         test: Pairs | str | list[str] | None = None,
         most: int = 2000,
         max_tokens: int = 512,
+        apart: float = 0.0,
         on_error: OnError = "stop",
         cache: Path | None = None,
     ) -> None:
         if not 0 < held_out < 1:
             raise ValueError(f"held_out: wanted a share between 0 and 1, got {held_out}")
+        if not 0 <= apart <= 0.5:
+            raise ValueError(f"apart: wanted a share from 0 to 0.5, got {apart}")
         # A model is loaded where its data are not: nothing looks for a file before it is read.
         self._parts = {"train": train, "valid": valid, "test": test}
         self.held_out, self.source, self.target = held_out, source, target
         self.several, self.most, self.max_tokens = several, most, max_tokens
+        self.apart = apart
         self.on_error, self.cache = on_error, cache or default_cache()
 
     @cached_property
@@ -119,7 +125,13 @@ class TextData:
 
     def tokenizers(self, *, progress: bool) -> tuple[Tokenizer, Tokenizer]:
         """Trained on the training part only, or taken from the cache."""
-        return train_on(self.train, self.source, self.target, cache=self.cache, progress=progress)
+        known = train_on(self.train, self.source, self.target, cache=self.cache, progress=progress)
+        if self.apart and not any(each.merges.any() for each in known):
+            raise ValueError(
+                f"data.apart: wanted subwords that were merged (data.Bpe) to take {self.apart} of "
+                "them apart, got none; leave it out or use data.Bpe"
+            )
+        return known
 
     def corpus(self, source: Tokenizer, target: Tokenizer, *, progress: bool) -> Corpus:
         """The training part, encoded once."""

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from regard import tree
 from regard.config import Later, build
 from regard.data import Batches, Corpus, DataError, Pairs, Report, Tokenizer
+from regard.data.taking_apart import taken_apart
 from regard.losses import Carried, Total, likelihood
 from regard.losses_agreeing import agreeing
 from regard.losses_sampled import bounded
@@ -182,7 +183,18 @@ class TranslateLearning(Learning):
         return self.task.model.build(self.source.size, self.target.size)
 
     def batch(self, indices: np.ndarray) -> TextBatch:
-        return text_batch(*self.corpus.rows(indices))
+        rows = self.corpus.rows(indices)
+        if not self.task.data.apart:
+            return text_batch(*rows)
+        # No batch comes twice: what is drawn is a function of who is in it, and new in each epoch.
+        random = np.random.default_rng([self.task.train.seed, *indices.tolist()])
+        sides = zip(rows, (self.source, self.target), strict=True)
+        return text_batch(
+            *(
+                taken_apart(side, known.merges, share=self.task.data.apart, random=random)
+                for side, known in sides
+            )
+        )
 
     def count(self, indices: np.ndarray) -> int:
         return int(self.corpus.target_lengths[indices].sum()) + len(indices)

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file
 
 from cli.conftest import Say
+from regard.train import checkpoint
 
 
 @pytest.mark.parametrize("setting", [("positions", "0.5"), ("agreement", "5.0")])
@@ -30,3 +32,40 @@ def test_an_agreement_that_means_nothing_is_refused(
     said = say("train", toy / "toy.yaml", *settings, "--output", toy / "none")
     assert said.code != 0
     assert "agreement: wanted 0 or more, and positions: 1 with it" in said.err
+
+
+def test_subwords_taken_apart_are_the_same_ones_after_a_stop(say: Say, toy: Path) -> None:
+    bpe = "{is: data.Bpe, size: 40}"
+    settings = [f"data.source={bpe}", f"data.target={bpe}", "data.apart=0.3"]
+    settings += ["train.average=1", "train.average_of=last"]
+    for updates, name in ((6, "unbroken"), (2, "broken"), (6, "broken")):
+        said = say(
+            "train", toy / "toy.yaml", *settings, f"train.updates={updates}",
+            "--output", toy / name, "--quiet",
+        )  # fmt: skip
+        assert said.code == 0, said.err
+    weights = [(toy / name / "model.safetensors").read_bytes() for name in ("unbroken", "broken")]
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize(
+    ("share", "message"),
+    [
+        ("0.7", "apart: wanted a share from 0 to 0.5, got 0.7"),
+        ("0.1", "data.apart: wanted subwords that were merged (data.Bpe)"),
+    ],
+)
+def test_what_cannot_be_taken_apart_is_refused(
+    say: Say, toy: Path, share: str, message: str
+) -> None:
+    said = say("train", toy / "toy.yaml", f"data.apart={share}", "--output", toy / "none")
+    assert said.code != 0
+    assert message in said.err
+
+
+def test_the_moving_average_of_hard_attention_outlives_an_epoch(say: Say, toy: Path) -> None:
+    folder = toy / "moving"
+    settings = ["model.choice=hard", "train.updates=null", "train.epochs=1"]
+    assert say("train", toy / "toy.yaml", *settings, "--output", folder, "--quiet").code == 0
+    kept = load_file(checkpoint.listed(folder / "checkpoints")[-1])
+    assert kept["carried/baseline"].item() < 0
