@@ -9,7 +9,7 @@ from regard.data.corpus import Row
 
 
 def taken_apart(
-    rows: Sequence[Row],
+    rows: Sequence[Row | NDArray[np.int64]],
     merges: NDArray[np.int64],
     *,
     share: float,

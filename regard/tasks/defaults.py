@@ -19,6 +19,7 @@ from regard.words import nearest
 
 LOOKED_AT = 20_000
 HELD_OUT = 2_000
+RESPELL = 0.2
 
 
 class Survey(NamedTuple):
@@ -99,6 +100,8 @@ def fitted(recipe: dict[str, Any], found: Survey) -> dict[str, Any]:
         data.setdefault("held_out", round(min(0.1, max(0.001, HELD_OUT / found.pairs)), 4))
     if "source" not in data:
         data |= symbols(found)
+    if unnamed(recipe):
+        data.setdefault("respell", RESPELL)
     metrics = ["bleu", "chrf"] if found.spaced else ["chrf"]
     full = {"train": training(found.pairs), "metrics": metrics, **recipe, "data": data}
     if unnamed(recipe):  # who names a model has a way of their own with it

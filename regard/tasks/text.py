@@ -43,8 +43,9 @@ class TextData:
     `target` is the tokenizer of the other side; without it both sides share one vocabulary. With
     `several`, pairs of one source are one question with several right answers. `most` bounds the
     questions that a validation during training decodes, evenly spaced over the file. In training,
-    the share `apart` of the subwords is taken apart by chance, anew in each epoch; losses stay per
-    symbol of the text as it is encoded. With `on_error: skip`, bad lines of all parts are left out
+    the share `apart` of the subwords is taken apart by chance, and the share `respell` of the names
+    and numbers that stand on both sides is spelt anew, in each epoch otherwise; losses stay per
+    symbol of the text as it was encoded. With `on_error: skip`, bad lines of all parts are left out
     and counted.
     """
 
@@ -61,6 +62,7 @@ class TextData:
         most: int = 2000,
         max_tokens: int = 512,
         apart: float = 0.0,
+        respell: float = 0.0,
         on_error: OnError = "stop",
         cache: Path | None = None,
     ) -> None:
@@ -68,11 +70,13 @@ class TextData:
             raise ValueError(f"held_out: wanted a share between 0 and 1, got {held_out}")
         if not 0 <= apart <= 0.5:
             raise ValueError(f"apart: wanted a share from 0 to 0.5, got {apart}")
+        if not 0 <= respell <= 1:
+            raise ValueError(f"respell: wanted a share from 0 to 1, got {respell}")
         # A model is loaded where its data are not: nothing looks for a file before it is read.
         self._parts = {"train": train, "valid": valid, "test": test}
         self.held_out, self.source, self.target = held_out, source, target
         self.several, self.most, self.max_tokens = several, most, max_tokens
-        self.apart = apart
+        self.apart, self.respell = apart, respell
         self.on_error, self.cache = on_error, cache or default_cache()
 
     @cached_property

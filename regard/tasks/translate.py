@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from regard import tree
 from regard.config import Later, build
 from regard.data import Batches, Corpus, DataError, Pairs, Report, Tokenizer
-from regard.data.taking_apart import taken_apart
+from regard.data.varied import Varied
 from regard.losses import Carried, Total, likelihood
 from regard.losses_agreeing import agreeing
 from regard.losses_sampled import bounded
@@ -153,6 +153,9 @@ class TranslateLearning(Learning):
             sentences=fit.sentences,
             seed=fit.seed,
         )
+        self.varied = Varied(
+            source, target, apart=task.data.apart, respell=task.data.respell, seed=fit.seed
+        )
         self.facts = {
             "train": corpus.meta,
             "valid_questions": len(valid),
@@ -183,18 +186,7 @@ class TranslateLearning(Learning):
         return self.task.model.build(self.source.size, self.target.size)
 
     def batch(self, indices: np.ndarray) -> TextBatch:
-        rows = self.corpus.rows(indices)
-        if not self.task.data.apart:
-            return text_batch(*rows)
-        # No batch comes twice: what is drawn is a function of who is in it, and new in each epoch.
-        random = np.random.default_rng([self.task.train.seed, *indices.tolist()])
-        sides = zip(rows, (self.source, self.target), strict=True)
-        return text_batch(
-            *(
-                taken_apart(side, known.merges, share=self.task.data.apart, random=random)
-                for side, known in sides
-            )
-        )
+        return text_batch(*self.varied(indices, self.corpus.rows(indices)))
 
     def count(self, indices: np.ndarray) -> int:
         return int(self.corpus.target_lengths[indices].sum()) + len(indices)

@@ -31,6 +31,7 @@ def test_two_lines_are_a_recipe(say: Say, tmp_path: Path) -> None:
     assert kept["model"]["dim"] == 16
     assert kept["model"]["is"] == "systems.transformer"
     assert 0 < kept["data"]["held_out"] <= 0.1
+    assert kept["data"]["respell"] > 0
     again = say("train", str(path), *small, "--output", str(tmp_path / "run"))
     assert "finished already" in again.err, "the same choices are made again"
     assert say("run", str(tmp_path / "run"), "abc").code == 0
@@ -182,6 +183,23 @@ def test_lengths_are_plain_numbers() -> None:
     assert lines[0].startswith("exact 97.5 (")
     assert "up to 9 symbols" in lines[2]
     assert "2.5% of its answers repeat themselves, such as 'x x x x'" in lines[3]
+
+
+def test_copies_are_counted() -> None:
+    from regard.metrics import named
+    from regard.tasks.evaluate import Evaluation, Score
+    from regard.tasks.expect import copies, expectations
+
+    sources = ["Tom was here in 1986"] * 9 + ["no name"]
+    outputs = ["Tom war 1986 da"] * 8 + ["Tim war 1986 da", "Tom"]
+    references = [["Tom war 1986 hier"]] * 9 + [["kein Name"]]
+    metric = named("exact")
+    score = Score(metric, metric.statistics(outputs, references), "")
+    found = Evaluation(sources, outputs, references, [5] * 10, {"exact": score})
+    right, wrong = copies(found)
+    assert (len(right), wrong) == (17, ["Tom"])
+    lines = expectations(found, np.array([3], np.int32))
+    assert "94% of the names and numbers to be copied were, others not, such as Tom" in lines
 
 
 def test_a_named_size_is_kept_whole() -> None:
