@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from functools import cache
 
 # The numbers of glibc's malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -2, -3, -8
@@ -23,3 +24,11 @@ def keep_memory() -> None:
         mallopt(_TRIM_THRESHOLD, 1024 * 2**20)
         mallopt(_TOP_PAD, 64 * 2**20)
         mallopt(_ARENA_MAX, 1)  # other arenas are small, and would give large blocks back
+
+
+@cache
+def knows_16_bits() -> bool:
+    """Whether oneDNN has kernels of 16 bits (bfloat16) for this processor; it wants AVX-512."""
+    import torch  # not before it is needed: the command line says --help without it
+
+    return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())  # type: ignore[no-untyped-call]

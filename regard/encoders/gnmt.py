@@ -7,8 +7,9 @@ from typing import Any
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from regard.directions import Bidirectional
 from regard.dropout import Dropout
-from regard.recurrent import Bidirectional, Reader, Recurrent
+from regard.recurrent import Reader, Recurrent
 
 
 class ResidualStack(Reader):

@@ -14,12 +14,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from regard.directions import Bidirectional
 from regard.language import LanguageModel
 from regard.look.gradients import Flow, Matrix, Vector, flows, gradient_flow, singular_values
 from regard.look.steps import Track, followed
 from regard.losses import likelihood
 from regard.model import Seq2Seq
-from regard.recurrent import CELLS, Bidirectional
+from regard.recurrent import CELLS
 
 Model = TypeVar("Model", bound=nn.Module)
 

@@ -16,10 +16,11 @@ from regard.attention.choose import Hard, Soft
 from regard.attention.content import Additive
 from regard.blocks import ACTIVATIONS, Embedding
 from regard.decoders.attend_first import AttendFirst
+from regard.directions import Bidirectional
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
-from regard.recurrent import CELLS, Bidirectional
+from regard.recurrent import CELLS
 
 
 def bahdanau(

@@ -18,10 +18,11 @@ from regard.data.tokenizer import Tokenizer
 from regard.decoders.base import Decoder
 from regard.decoders.plain import Plain
 from regard.decoders.step_first import StepFirst
+from regard.directions import Bidirectional
 from regard.encoders.hierarchical import HierarchicalEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
-from regard.recurrent import CELLS, Bidirectional
+from regard.recurrent import CELLS
 
 
 def hierarchical(

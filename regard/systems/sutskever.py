@@ -14,10 +14,11 @@ from typing import Literal
 
 from regard.blocks import Embedding
 from regard.decoders.plain import Plain
+from regard.directions import Reversed
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
-from regard.recurrent import CELLS, Reversed
+from regard.recurrent import CELLS
 
 
 def sutskever(

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from cli.conftest import BAHDANAU, TRANSFORMER, Say, recipe_of, saved
+from regard import recurrent
 from regard.train.engine import suited
 
 MODELS = {
@@ -49,3 +50,19 @@ def test_auto_is_sixteen_bits_only_where_the_processor_is_made_for_them(
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: known)
     assert suited("auto", "cpu") == wanted
     assert suited("64-true", "cpu") == "64-true"
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_a_processor_without_kernels_of_sixteen_bits_computes_with_all(
+    monkeypatch: pytest.MonkeyPatch, layers: int
+) -> None:
+    monkeypatch.setattr(recurrent, "knows_16_bits", lambda: False)
+    cell = recurrent.LSTM(4, 6, layers=layers)
+    x, state = torch.randn(2, 5, 4), cell.start(2)
+    wanted = cell(x, state)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = cell(x, state)
+        half = cell(x.bfloat16(), state)[0]
+    torch.testing.assert_close(found, wanted)
+    assert half.dtype == torch.float32
+    torch.testing.assert_close(half, wanted[0], atol=0.02, rtol=0)

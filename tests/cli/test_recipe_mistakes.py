@@ -15,7 +15,10 @@ MISTAKES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"train__epoch": 3}, ("train.epoch: unknown key", "did you mean 'epochs'?")),
     ({"train__schedule__wramup": 3}, ("train.schedule.wramup", "did you mean 'warmup'?")),
     ({"model__Encoder": 3}, ("model.Encoder", "did you mean 'encoder'?")),
-    ({"data__xyz": 3}, ("data.xyz: unknown key", "wanted one of cache, held_out, max_tokens")),
+    (
+        {"data__xyz": 3},
+        ("data.xyz: unknown key", "wanted one of apart, cache, held_out, max_tokens"),
+    ),
     ({"model__is": None}, ("model.attention: unknown key", "model.is is missing")),
     ({"data__train": None}, ("data.train: missing", "data.Parallel", "a text", "a list of texts")),
     ({"train__optimizer": {"lr": 0.1}}, ("train.optimizer.is: missing", ADAM)),

@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from regard.blocks import Embedding
+from regard.directions import Bidirectional
 from regard.encoders import HierarchicalEncoder
 from regard.encoders.hierarchical import split
-from regard.recurrent import GRU, LSTM, Bidirectional
+from regard.recurrent import GRU, LSTM
 
 from . import paper
 from .paper import Array, Weights, assert_is, below, random_weights, weights_of

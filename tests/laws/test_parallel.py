@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from regard.attention import SelfAttention
+from regard.directions import Bidirectional, Reversed
 from regard.look.watch import watch
-from regard.recurrent import CELLS, Bidirectional, Recurrent, Reversed
+from regard.recurrent import CELLS, Recurrent
 
 from .zoo import BLIND, HARD, SYSTEMS, assert_close, batch, build, mask, randomised
 

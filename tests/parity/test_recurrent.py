@@ -7,7 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from regard.recurrent import CELLS, Bidirectional, Recurrent
+from regard.directions import Bidirectional
+from regard.recurrent import CELLS, Recurrent
 
 CELL = {"rnn": nn.RNNCell, "gru": nn.GRUCell, "lstm": nn.LSTMCell}
 WHOLE = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
