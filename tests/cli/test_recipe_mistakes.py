@@ -17,7 +17,7 @@ MISTAKES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"model__Encoder": 3}, ("model.Encoder", "did you mean 'encoder'?")),
     (
         {"data__xyz": 3},
-        ("data.xyz: unknown key", "wanted one of apart, cache, held_out, max_tokens"),
+        ("data.xyz: unknown key", "wanted one of apart, cache, held_out"),
     ),
     ({"model__is": None}, ("model.attention: unknown key", "model.is is missing")),
     ({"data__train": None}, ("data.train: missing", "data.Parallel", "a text", "a list of texts")),
