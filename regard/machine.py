@@ -1,4 +1,4 @@
-"""What the machine is told before work begins."""
+"""What the machine is told before work begins, and what it is asked."""
 
 from __future__ import annotations
 

@@ -121,6 +121,7 @@ def merged(chosen: dict[str, Any], own: Any) -> Any:
         return own
     if {"updates", "minutes"} & own.keys():
         chosen = {key: value for key, value in chosen.items() if key != "epochs"}
+        chosen["schedule"] = {**chosen["schedule"], "warmup": 0.1}
     return {**chosen, **{key: _within(chosen.get(key), value) for key, value in own.items()}}
 
 

@@ -189,9 +189,9 @@ class Loop:
             now.total = int(self.fabric.broadcast(max(1, int(possible))))
         for line in flight.lines(now.total, settings.accumulate):
             self.tell.view.say(line)
-        if settings.schedule.warmup > now.total / 2:
+        if (rise := settings.schedule.rise(now.total)) > now.total / 2:
             self.tell.view.say(
-                f"the warm-up of {settings.schedule.warmup:,} updates takes more than half of the "
+                f"the warm-up of {rise:,} updates takes more than half of the "
                 "run; shorten it (train.schedule.warmup)",
                 style="yellow",
             )

@@ -18,19 +18,29 @@ class Schedule(ABC):
     """The learning rate as a multiple of the optimizer's own.
 
     A pure function of the update, the planned number of updates and the validation scores so far
-    (lower = better), so that a resumed run needs no other state.
+    (lower = better), so that a resumed run needs no other state. `warmup` is a number of updates,
+    or below 1 a share of the run.
     """
 
-    def __init__(self, *, warmup: int = 0) -> None:
+    def __init__(self, *, warmup: int | float = 0) -> None:
         if warmup < 0:
             raise ValueError(f"warmup: wanted 0 updates or more, got {warmup}")
         self.warmup = warmup
 
+    def rise(self, total: int) -> int:
+        """The updates of the warm-up."""
+        return round(self.warmup * total if self.warmup < 1 else self.warmup)
+
     def factor(self, update: int, total: int, losses: Sequence[float]) -> float:
         """Linear warm-up, then the schedule's own course; updates count from 1."""
-        if update < self.warmup:
-            return update / self.warmup
+        if update < (rise := self.rise(total)):
+            return update / rise
         return self.course(update, total, losses)
+
+    def _done(self, update: int, total: int) -> float:
+        """The share of the way from the end of the warm-up to the end of the run."""
+        rise = self.rise(total)
+        return min(1.0, (update - rise) / max(1, total - rise))
 
     @abstractmethod
     def course(self, update: int, total: int, losses: Sequence[float]) -> float:
@@ -47,22 +57,22 @@ class Constant(Schedule):
 class InverseSqrt(Schedule):
     """sqrt(warmup / t) (Vaswani et al., 2017, eq. 3, scaled to 1 at the end of warm-up)."""
 
-    def __init__(self, *, warmup: int = 1000) -> None:
-        super().__init__(warmup=max(warmup, 1))
+    def __init__(self, *, warmup: int | float = 1000) -> None:
+        super().__init__(warmup=warmup)
 
     def course(self, update: int, total: int, losses: Sequence[float]) -> float:  # noqa: ARG002
-        return math.sqrt(self.warmup / update)
+        return math.sqrt(max(1, self.rise(total)) / update)
 
 
 class Cosine(Schedule):
     """floor + (1 - floor) (1 + cos(pi t / T)) / 2 (Loshchilov and Hutter, 2017)."""
 
-    def __init__(self, *, warmup: int = 0, floor: float = 0.0) -> None:
+    def __init__(self, *, warmup: int | float = 0, floor: float = 0.0) -> None:
         super().__init__(warmup=warmup)
         self.floor = floor
 
     def course(self, update: int, total: int, losses: Sequence[float]) -> float:  # noqa: ARG002
-        done = min(1.0, (update - self.warmup) / max(1, total - self.warmup))
+        done = self._done(update, total)
         return self.floor + (1 - self.floor) * (1 + math.cos(math.pi * done)) / 2
 
 
@@ -70,13 +80,13 @@ class Linear(Schedule):
     """Straight down from 1 to 0 over the run: of a short one, no update is spent on tiny steps."""
 
     def course(self, update: int, total: int, losses: Sequence[float]) -> float:  # noqa: ARG002
-        return max(0.0, 1 - (update - self.warmup) / max(1, total - self.warmup))
+        return 1 - self._done(update, total)
 
 
 class Plateau(Schedule):
     """Multiply by `by` whenever `patience` validations in a row brought no better score."""
 
-    def __init__(self, *, warmup: int = 0, by: float = 0.5, patience: int = 2) -> None:
+    def __init__(self, *, warmup: int | float = 0, by: float = 0.5, patience: int = 2) -> None:
         super().__init__(warmup=warmup)
         self.by, self.patience = by, patience
 

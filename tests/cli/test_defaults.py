@@ -222,6 +222,8 @@ def test_warming_up_is_a_small_part_of_training() -> None:
         chosen = fitted({"data": {"train": "x.tsv"}}, Survey(pairs, True, 0.9))["train"]
         updates = chosen["epochs"] * pairs * 12 / chosen["tokens"]
         assert chosen["schedule"]["warmup"] <= max(20, updates / 10)
+    short = {"data": {"train": "x.tsv"}, "train": {"minutes": 3}}
+    assert fitted(short, Survey(30_000, True, 0.9))["train"]["schedule"]["warmup"] == 0.1
 
 
 def test_one_setting_of_a_chosen_part_can_be_changed() -> None:

@@ -19,6 +19,8 @@ AT = (1, 25, 50, 100)
         (Cosine(floor=0.2), [0.2 + 0.4 * (1 + math.cos(math.pi * t / 100)) for t in AT]),
         (Linear(), [0.99, 0.75, 0.5, 0]),
         (Linear(warmup=20), [0.05, 1 - 5 / 80, 1 - 30 / 80, 0]),
+        (Linear(warmup=0.2), [0.05, 1 - 5 / 80, 1 - 30 / 80, 0]),
+        (InverseSqrt(warmup=0.25), [0.04, 1, math.sqrt(0.5), 0.5]),
         (InverseSqrt(warmup=25), [0.04, 1, math.sqrt(0.5), 0.5]),
     ],
 )  # fmt: skip
