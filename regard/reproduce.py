@@ -109,6 +109,11 @@ def read(name: str) -> Reproduction:
     return build(read_recipe(paths[name]), Reproduction, where=f"{name}: ").build()
 
 
+def said(words: list[str]) -> int:
+    """The code of a command in a process of its own, whose peak of memory is that of one run."""
+    return subprocess.run([sys.executable, "-m", "regard.cli", *words], check=False).returncode
+
+
 def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: bool) -> None:
     """Train and evaluate one run, from wherever it stands."""
     changes = [*line.change, f"train.seed={seed}", *(wanted.quick if quick else [])]
@@ -121,9 +126,7 @@ def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: boo
         return
     first = wanted.start(line, seed)
     start = [f"train.start={folder.parent / first}"] if first is not None else []
-    words = ["train", line.recipe, *changes, *start, "--output", str(folder)]
-    # A process of its own: its peak of memory is that of this run alone.
-    if subprocess.run([sys.executable, "-m", "regard.cli", *words], check=False).returncode:
+    if said(["train", line.recipe, *changes, *start, "--output", str(folder)]):
         raise RuntimeError(f"{line.name}: the training failed; the same command goes on from there")
     part = task_in(folder).part(wanted.part)  # type: ignore[arg-type]
     if part is None:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from regard import reproduce
+from regard.cli import main
 from regard.commands.recipes import find
 from regard.commands.train import changed
 from regard.tasks.evaluate import Evaluation
@@ -59,8 +60,15 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_table_is_made_line_by_line(say: Say, tables: Path) -> None:
-    output = tables / "out"
+@pytest.fixture
+def near(tables: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, trained in this process, which is up already."""
+    monkeypatch.setattr(reproduce, "said", main)
+    return tables
+
+
+def test_a_table_is_made_line_by_line(say: Say, near: Path) -> None:
+    output = near / "out"
     said = say("reproduce", "toy", "--only", "one", "--output", output)
     assert said.code == 0, said.err
     assert "| one | 99 | " in said.out
@@ -82,7 +90,7 @@ def test_a_table_is_made_line_by_line(say: Say, tables: Path) -> None:
 
 
 def test_what_speaks_against_a_line_is_below_the_table(
-    say: Say, tables: Path, monkeypatch: pytest.MonkeyPatch
+    say: Say, near: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     measured = Translator.evaluate
 
@@ -92,22 +100,22 @@ def test_what_speaks_against_a_line_is_below_the_table(
 
     monkeypatch.setattr(Translator, "evaluate", doubted)
     for _ in range(2):  # as it is measured, and as it was kept
-        said = say("reproduce", "toy", "--only", "one", "--output", tables / "out")
+        said = say("reproduce", "toy", "--only", "one", "--output", near / "out")
         assert said.code == 0, said.err
-        for told in (said.out, (tables / "out" / "toy" / "toy.md").read_text()):
+        for told in (said.out, (near / "out" / "toy" / "toy.md").read_text()):
             assert "\n\n- one, seed 1: beware, all is the same\n" in told
             assert "- one, seed 1: beware, 2 left out: empty line\n" in told
-    path = tables / "out" / "toy" / "one-1" / reproduce.FOUND
+    path = near / "out" / "toy" / "one-1" / reproduce.FOUND
     facts = json.loads(path.read_text())
     del facts["notes"]
     path.write_text(json.dumps(facts))
-    assert "beware" not in say("reproduce", "toy", "--only", "one", "--output", tables / "out").out
+    assert "beware" not in say("reproduce", "toy", "--only", "one", "--output", near / "out").out
 
 
-def test_a_line_may_start_from_another(say: Say, tables: Path) -> None:
-    path, output = tables / "reproduce" / "toy.yaml", tables / "out"
+def test_a_line_may_start_from_another(say: Say, near: Path) -> None:
+    path, output = near / "reproduce" / "toy.yaml", near / "out"
     wanted = yaml.safe_load(path.read_text())
-    wanted["lines"].append({"name": "three", "recipe": str(tables / "toy.yaml"), "after": "one"})
+    wanted["lines"].append({"name": "three", "recipe": str(near / "toy.yaml"), "after": "one"})
     path.write_text(yaml.safe_dump(wanted))
     said = say("reproduce", "toy", "--only", "one", "--only", "three", "--output", output)
     assert said.code == 0, said.err
