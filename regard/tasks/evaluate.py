@@ -20,6 +20,7 @@ from regard.metrics import (
     named,
     paired,
 )
+from regard.tasks.copies import FEW, Copies, copies, counted
 
 if TYPE_CHECKING:
     from regard.data import Tokenizer
@@ -157,6 +158,9 @@ def evaluate(
     if Perplexity.name in names:
         scores[Perplexity.name] = _perplexity(model, asked)
     scores = {name: scores[name] for name in names if name in scores}
+    counts = counted(copies(sources, outputs, references))
+    if counts[:, 1].sum() >= FEW:
+        scores[Copies.name] = Score(Copies(), counts, Copies().signature(references))
     lengths = [len(row) for row in model.source.encode(sources)]
     return Evaluation(sources, outputs, references, lengths, scores, missing)
 

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.respelling import copied
+from regard.tasks.copies import Copies, copies
 from regard.tasks.evaluate import Evaluation
-
-FEW = 10
-"""Of fewer copies than these no share is told."""
 
 
 def expectations(found: Evaluation, trained_on: NDArray[np.int32]) -> list[str]:
@@ -32,11 +29,12 @@ def expectations(found: Evaluation, trained_on: NDArray[np.int32]) -> list[str]:
         f"it learned from sources of up to {longest} symbols, few of them over {usual}: cut longer "
         "texts into sentences"
     )
-    right, wrong = copies(found)
-    if len(right) + len(wrong) >= FEW:
-        share = len(right) / (len(right) + len(wrong))
-        such = f", others not, such as {wrong[0]}" if wrong else ""
-        lines.append(f"{share:.0%} of the names and numbers to be copied were{such}")
+    if Copies.name in found.scores:
+        share = found.scores[Copies.name].value
+        pairs = copies(found.sources, found.outputs, found.references)
+        lost = sorted(set().union(*(wrong for _, wrong in pairs)))
+        such = f", others not, such as {', '.join(lost[:3])}" if lost else ""
+        lines.append(f"{share:.0f}% of the names and numbers to be copied were{such}")
     again = [output for output in found.outputs if repeats(output)]
     if again:
         lines.append(
@@ -44,20 +42,6 @@ def expectations(found: Evaluation, trained_on: NDArray[np.int32]) -> list[str]:
             f"{again[0][:60]!r}"
         )
     return lines
-
-
-def copies(found: Evaluation) -> tuple[list[str], list[str]]:
-    """The words of the sources that a reference copies: those that the outputs copy, and others."""
-    right: list[str] = []
-    wrong: list[str] = []
-    for source, output, references in zip(
-        found.sources, found.outputs, found.references, strict=True
-    ):
-        wanted = set.union(*(copied(source, reference) for reference in references))
-        done = copied(source, output)
-        right += sorted(wanted & done)
-        wrong += sorted(wanted - done)
-    return right, wrong
 
 
 def behind(found: Evaluation, card: Mapping[str, Any]) -> list[str]:

@@ -187,19 +187,36 @@ def test_lengths_are_plain_numbers() -> None:
 
 def test_copies_are_counted() -> None:
     from regard.metrics import named
+    from regard.tasks.copies import Copies, copies, counted
     from regard.tasks.evaluate import Evaluation, Score
-    from regard.tasks.expect import copies, expectations
+    from regard.tasks.expect import expectations
 
     sources = ["Tom was here in 1986"] * 9 + ["no name"]
     outputs = ["Tom war 1986 da"] * 8 + ["Tim war 1986 da", "Tom"]
-    references = [["Tom war 1986 hier"]] * 9 + [["kein Name"]]
-    metric = named("exact")
-    score = Score(metric, metric.statistics(outputs, references), "")
-    found = Evaluation(sources, outputs, references, [5] * 10, {"exact": score})
-    right, wrong = copies(found)
-    assert (len(right), wrong) == (17, ["Tom"])
-    lines = expectations(found, np.array([3], np.int32))
+    references = [["er war 1986 hier", "Tom war 1986 hier"]] * 9 + [["kein Name"]]
+    found = copies(sources, outputs, references)
+    assert found[0] == ({"Tom", "1986"}, set())
+    assert found[8:] == [({"1986"}, {"Tom"}), (set(), set())]
+    metric, kept = named("exact"), Copies()
+    scores = {
+        "exact": Score(metric, metric.statistics(outputs, references), ""),
+        "copies": Score(kept, counted(found), kept.signature(references)),
+    }
+    assert scores["copies"].value == pytest.approx(100 * 17 / 18)
+    lines = expectations(
+        Evaluation(sources, outputs, references, [5] * 10, scores), np.array([3], np.int32)
+    )
     assert "94% of the names and numbers to be copied were, others not, such as Tom" in lines
+
+
+def test_an_evaluation_counts_copies_where_there_are_some(model: Path, tmp_path: Path) -> None:
+    import regard
+
+    trained, many, none = regard.load(model), tmp_path / "many.tsv", tmp_path / "none.tsv"
+    many.write_text("".join(f"{name}\t{name}\n" for name in ["Anna", "Bert", "1986"] * 4))
+    none.write_text("abc\tcba\n")
+    assert trained.evaluate(str(many)).scores["copies"].value == 0
+    assert "copies" not in trained.evaluate(str(none)).scores
 
 
 def test_a_named_size_is_kept_whole() -> None:
