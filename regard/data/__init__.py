@@ -1,14 +1,8 @@
 """Text pairs and captioned pictures from files, tokenizers, encoded corpora and batches."""
 
 from regard.data.batches import Batches, Epoch
-from regard.data.captioned import (
-    Captioned,
-    CaptionLines,
-    Captions,
-    CaptionTable,
-    Coco,
-    Karpathy,
-)
+from regard.data.caption_json import Coco, Karpathy
+from regard.data.captioned import Captioned, CaptionLines, Captions, CaptionTable
 from regard.data.choose import as_pairs
 from regard.data.corpus import Corpus
 from regard.data.dialogues import Dialogues

@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from regard.data.captioned import CaptionLines, Captions, CaptionTable, Coco
+from regard.data.caption_json import Coco
+from regard.data.captioned import CaptionLines, Captions, CaptionTable
 from regard.data.sources import JSON, OnError, Report, data_error
 from regard.data.text_files import existing, kind
 from regard.words import close
