@@ -45,7 +45,7 @@ def bounded(
     """
     assert decoded.log_prob is not None
     rewards = word_log_probs(head, decoded.outputs, targets, mask)
-    before = carried["baseline"][0] if "baseline" in carried else None
+    before = carried["baseline"][0] if len(carried.get("baseline", ())) else None
     mean = moved(before, rewards, mask)
     if looks > 1:
         baseline = of_the_others(rewards.view(looks, -1).T).T.reshape_as(rewards)

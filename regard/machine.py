@@ -31,4 +31,6 @@ def knows_16_bits() -> bool:
     """Whether oneDNN has kernels of 16 bits (bfloat16) for this processor; it wants AVX-512."""
     import torch  # not before it is needed: the command line says --help without it
 
+    if not torch.backends.mkldnn.is_available():
+        return True  # nor is there a kernel that would refuse them
     return bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())  # type: ignore[no-untyped-call]

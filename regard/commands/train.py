@@ -143,8 +143,9 @@ def _same_run(folder: Path, resolved: dict[str, Any], wanted: dict[str, Any]) ->
     if different:
         raise RecipeError(
             f"{folder} holds a run of another recipe: {', '.join(different[:3])} "
-            f"{'differs' if len(different) == 1 else 'differ'}; choose another --output, or "
-            "--fresh to delete it and start anew"
+            f"{'differs' if len(different) == 1 else 'differ'}; choose another --output, go on "
+            f"as it began with `regard train {folder / RECIPE} --output {folder}`, or --fresh to "
+            "delete it and start anew"
         )
 
 

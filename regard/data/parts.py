@@ -30,6 +30,10 @@ class _Part(Pairs):
         """Those of the whole source."""
         return self.of.files
 
+    def group(self, pair: Pair) -> str:
+        """That of the whole source."""
+        return self.of.group(pair)
+
 
 class SetAside(_Part):
     """A share of the pairs that is set aside, or all the others.

@@ -22,6 +22,10 @@ def _meant(word: str) -> bool:
     return digits > 1 or (not digits and len(word) > 2 and word[0].isupper())
 
 
+def _says(text: str) -> bool:
+    return any(word.isalpha() for word in KEPT.findall(text))
+
+
 def respelt(
     source: str, target: str, *, share: float, random: np.random.Generator
 ) -> tuple[str, str]:
@@ -31,6 +35,8 @@ def respelt(
     that meets a name or a number a few times learns it by heart; of names that never come again,
     only copying can be learned.
     """
+    if not (_says(source) and _says(target)):
+        return source, target  # numbers alone are there for their value or their order
     chosen = {word for word in sorted(copied(source, target)) if random.random() < share}
     if not chosen:
         return source, target

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from regard.data.corpus import Row
@@ -17,17 +18,19 @@ Rows: TypeAlias = Sequence[Row | NDArray[np.int64]]
 class Varied:
     """Takes the share `apart` of the subwords apart, and spells the share `respell` of copies anew.
 
-    A pure function of seed and batch, so that a resumed run meets what it would have met. Batches
-    are drawn anew in each epoch: none of them comes twice, and so does no variant.
+    What is drawn follows PyTorch's random numbers, which training seeds at every update: a resumed
+    run meets what it would have met. No row becomes longer than `most` symbols.
     """
 
     def __init__(
-        self, source: Tokenizer, target: Tokenizer, *, apart: float, respell: float, seed: int
+        self, source: Tokenizer, target: Tokenizer, *, apart: float, respell: float, most: int
     ) -> None:
-        self.sides, self.apart, self.respell, self.seed = (source, target), apart, respell, seed
+        self.sides, self.apart, self.respell, self.most = (source, target), apart, respell, most
 
-    def __call__(self, indices: NDArray[np.int64], rows: tuple[Rows, Rows]) -> tuple[Rows, Rows]:
-        random = np.random.default_rng([self.seed, *indices.tolist()])
+    def __call__(self, rows: tuple[Rows, Rows]) -> tuple[Rows, Rows]:
+        if not (self.apart or self.respell):
+            return rows
+        random = np.random.default_rng(int(torch.randint(2**62, ())))
         if self.respell:
             rows = self._respelt(rows, random)
         if self.apart:
@@ -39,21 +42,25 @@ class Varied:
         for place, pair in enumerate(zip(*rows, strict=True)):
             if Tokenizer.EOS in pair[0]:
                 continue  # the turns of a dialogue, which are more than one text
-            texts = [known.decode(row) for known, row in zip(self.sides, pair, strict=True)]
+            texts = [
+                known.decode(row.tolist()) for known, row in zip(self.sides, pair, strict=True)
+            ]
             others = respelt(*texts, share=self.respell, random=random)
             if list(others) == texts:
                 continue
             coded = [
                 known.encode([text])[0] for known, text in zip(self.sides, others, strict=True)
             ]
-            if not any(Tokenizer.UNK in row for row in coded):  # which nobody should learn to say
+            # An unknown symbol is nothing that anybody should learn to say.
+            if not any(Tokenizer.UNK in row or len(row) > self.most for row in coded):
                 for side, row in zip(found, coded, strict=True):
                     side[place] = np.array(row, np.int64)
         return found[0], found[1]
 
     def _apart(self, rows: tuple[Rows, Rows], random: np.random.Generator) -> tuple[Rows, Rows]:
-        source, target = (
-            taken_apart(side, known.merges, share=self.apart, random=random)
-            for side, known in zip(rows, self.sides, strict=True)
-        )
-        return source, target
+        found = []
+        for side, known in zip(rows, self.sides, strict=True):
+            parts = taken_apart(side, known.merges, share=self.apart, random=random)
+            pairs = zip(parts, side, strict=True)
+            found.append([new if len(new) <= self.most else old for new, old in pairs])
+        return found[0], found[1]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from regard.data.respelling import copied
+from regard.data.respelling import KEPT, copied
 from regard.metrics import Metric
 from regard.metrics.base import number_of_references
 
@@ -44,7 +44,11 @@ def copies(
     found = []
     for source, output, each in zip(sources, outputs, references, strict=True):
         wanted = set.union(*(copied(source, reference) for reference in each))
-        found.append((wanted & (done := copied(source, output)), wanted - done))
+        said = {
+            word.lower() for word in KEPT.findall(output)
+        }  # a model may know small letters only
+        right = {word for word in wanted if word.lower() in said}
+        found.append((right, wanted - right))
     return found
 
 

@@ -34,7 +34,7 @@ def expectations(found: Evaluation, trained_on: NDArray[np.int32]) -> list[str]:
         pairs = copies(found.sources, found.outputs, found.references)
         lost = sorted(set().union(*(wrong for _, wrong in pairs)))
         such = f", others not, such as {', '.join(lost[:3])}" if lost else ""
-        lines.append(f"{share:.0f}% of the names and numbers to be copied were{such}")
+        lines.append(f"{int(share)}% of the names and numbers to be copied were{such}")
     again = [output for output in found.outputs if repeats(output)]
     if again:
         lines.append(

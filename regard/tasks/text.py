@@ -135,6 +135,11 @@ class TextData:
                 f"data.apart: wanted subwords that were merged (data.Bpe) to take {self.apart} of "
                 "them apart, got none; leave it out or use data.Bpe"
             )
+        if self.respell and any(each.kind == "words" for each in known):
+            raise ValueError(
+                f"data.respell: wanted symbols that can spell any word, got {self.respell} with "
+                "data.Words; leave it out or use data.Bpe, data.Unigram or data.Characters"
+            )
         return known
 
     def corpus(self, source: Tokenizer, target: Tokenizer, *, progress: bool) -> Corpus:

@@ -153,8 +153,9 @@ class TranslateLearning(Learning):
             sentences=fit.sentences,
             seed=fit.seed,
         )
+        data = task.data
         self.varied = Varied(
-            source, target, apart=task.data.apart, respell=task.data.respell, seed=fit.seed
+            source, target, apart=data.apart, respell=data.respell, most=data.max_tokens
         )
         self.facts = {
             "train": corpus.meta,
@@ -186,7 +187,7 @@ class TranslateLearning(Learning):
         return self.task.model.build(self.source.size, self.target.size)
 
     def batch(self, indices: np.ndarray) -> TextBatch:
-        return text_batch(*self.varied(indices, self.corpus.rows(indices)))
+        return text_batch(*self.varied(self.corpus.rows(indices)))
 
     def count(self, indices: np.ndarray) -> int:
         return int(self.corpus.target_lengths[indices].sum()) + len(indices)

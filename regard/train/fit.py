@@ -161,7 +161,9 @@ class Loop:
             total: Total = self.wrapped(batch, carried if len(own) else {})
             self.fabric.backward(total.loss * (share * world / count))
         kept = {name: rows[: len(own)] for name, rows in total.carried.items()}
-        return total._replace(nll=total.nll * share, carried=kept if len(own) else carried)
+        # Who has no rows keeps what there was, or nothing of the same names: all gather them.
+        left = kept if len(own) or not carried else carried
+        return total._replace(nll=total.nll * share, carried=left)
 
     def _next_batches(self) -> list[np.ndarray]:
         """The next `accumulate` batches of this epoch; an epoch's last group may be smaller."""

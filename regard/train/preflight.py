@@ -56,8 +56,9 @@ def preflight(
     spread = order[np.linspace(0, len(order) - 1, measured).astype(int)].tolist()
     seconds = []
     for index in [int(order[-1])] * 3 + spread * rounds:
+        indices = batches[index]  # which may take a pool to be sorted, now and then in an epoch
         begin = time.perf_counter()
-        backward(batches[index])
+        backward(indices)
         seconds.append((time.perf_counter() - begin) / max(1, sizes[index]))
     per_token = float(np.median(seconds[-measured:]))
     trained = sum(p.numel() for p in learning.model.parameters() if p.requires_grad)

@@ -20,8 +20,8 @@ class Fit:
     symbols a side. `rates` multiply the learning rate of the parameters whose names begin with a
     prefix; 0 leaves them as they are. Validation comes every `validate_every` updates (none: at the
     end of each epoch); training stops early after `patience` validations without a better one. The
-    final weights are the mean of the `average` best (or last) validated checkpoints, of their
-    moving averages if `ema` gives a decay.
+    final weights are the mean of the `average` best validated checkpoints, or of the last of all,
+    of their moving averages if `ema` gives a decay.
     """
 
     NULL: ClassVar[dict[str, Any]] = {

@@ -52,6 +52,9 @@ def test_the_choice_follows_the_data() -> None:
     assert not apart["model"]["shared"]
     assert apart["data"]["source"]["is"] == apart["data"]["target"]["is"] == "data.Unigram"
     assert apart["metrics"] == ["chrf"]
+    retold = fitted(recipe, Survey(50_000, True, 1.0, same=0.6))
+    assert few["data"]["respell"] > 0
+    assert "respell" not in retold["data"], "capitals on both sides are no names there"
 
 
 def test_what_a_recipe_says_stays() -> None:

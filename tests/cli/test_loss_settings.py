@@ -63,6 +63,13 @@ def test_what_cannot_be_taken_apart_is_refused(
     assert message in said.err
 
 
+def test_whole_words_cannot_be_respelt(say: Say, toy: Path) -> None:
+    words = ["data.source={is: data.Words}", "data.respell=0.1"]
+    said = say("train", toy / "toy.yaml", *words, "--output", toy / "none")
+    assert said.code != 0
+    assert "data.respell: wanted symbols that can spell any word" in said.err
+
+
 def test_the_moving_average_of_hard_attention_outlives_an_epoch(say: Say, toy: Path) -> None:
     folder = toy / "moving"
     settings = ["model.choice=hard", "train.updates=null", "train.epochs=1"]

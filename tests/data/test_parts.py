@@ -95,12 +95,14 @@ def test_a_limit_is_a_number_of_words(tmp_path: Path) -> None:
         UpTo(written(tmp_path, [("a", "b")]), words=0)
 
 
-def test_a_dialogue_is_not_torn_apart(tmp_path: Path) -> None:
+@pytest.mark.parametrize("bare", [True, False])
+def test_a_dialogue_is_not_torn_apart(tmp_path: Path, bare: bool) -> None:
     path = tmp_path / "talks.jsonl"
     turns = ([f"{talk} {turn}" for turn in range(5)] for talk in range(60))
     path.write_text("".join(f"{json.dumps(each)}\n" for each in turns))
+    whole = Dialogues(path) if bare else UpTo(Dialogues(path), words=99)
     sides = [
-        {pair.target.split()[0] for pair in read(SetAside(Dialogues(path), share=0.3, part=part))}
+        {pair.target.split()[0] for pair in read(SetAside(whole, share=0.3, part=part))}
         for part in ("kept", "aside")
     ]
     assert sides[0]
