@@ -19,9 +19,6 @@ from regard.words import nearest
 
 LOOKED_AT = 20_000
 HELD_OUT = 2_000
-RESPELL = 0.2
-RETOLD = 0.3
-"""Pairs with more words in common are one language told again, where capitals are no names."""
 
 
 class Survey(NamedTuple):
@@ -32,8 +29,6 @@ class Survey(NamedTuple):
     """Whether both sides put blanks between their words."""
     alike: float
     """The share of the letters of either side that the other side uses too."""
-    same: float = 0.0
-    """The share of the words of a source that stand in its target too."""
 
 
 ANY = Survey(pairs=10_000, spaced=True, alike=1.0)
@@ -55,13 +50,10 @@ def _survey(pairs: Pairs) -> Survey:
     """Count the pairs and look at the first of them."""
     reading = pairs.read(Report())
     letters: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    count = words = same = 0
+    count = 0
     for count, pair in enumerate(islice(reading, LOOKED_AT), start=1):  # noqa: B007
         for counts, text in zip(letters, (pair.source, pair.target), strict=True):
             counts.update(text.lower())
-        there = set(pair.target.split())
-        words += len(own := pair.source.split())
-        same += sum(word in there for word in own)
     count += sum(1 for _ in reading)
     if not count:
         raise data_error(pairs.settings["is"], "there is no pair to learn from", "check data.train")
@@ -70,7 +62,7 @@ def _survey(pairs: Pairs) -> Survey:
         sum(n for letter, n in one.items() if letter in other) / max(1, one.total())
         for one, other in (letters, letters[::-1])
     ]
-    return Survey(count, min(shares) > 1 / 20, min(common), same / max(1, words))
+    return Survey(count, min(shares) > 1 / 20, min(common))
 
 
 def incomplete(recipe: dict[str, Any]) -> bool:
@@ -107,8 +99,6 @@ def fitted(recipe: dict[str, Any], found: Survey) -> dict[str, Any]:
         data.setdefault("held_out", round(min(0.1, max(0.001, HELD_OUT / found.pairs)), 4))
     if "source" not in data:
         data |= symbols(found)
-        if found.same < RETOLD:
-            data.setdefault("respell", RESPELL)
     metrics = ["bleu", "chrf"] if found.spaced else ["chrf"]
     full = {"train": training(found.pairs), "metrics": metrics, **recipe, "data": data}
     if unnamed(recipe):  # who names a model has a way of their own with it

@@ -31,7 +31,6 @@ def test_two_lines_are_a_recipe(say: Say, tmp_path: Path) -> None:
     assert kept["model"]["dim"] == 16
     assert kept["model"]["is"] == "systems.transformer"
     assert 0 < kept["data"]["held_out"] <= 0.1
-    assert kept["data"]["respell"] > 0
     again = say("train", str(path), *small, "--output", str(tmp_path / "run"))
     assert "finished already" in again.err, "the same choices are made again"
     assert say("run", str(tmp_path / "run"), "abc").code == 0
@@ -52,9 +51,6 @@ def test_the_choice_follows_the_data() -> None:
     assert not apart["model"]["shared"]
     assert apart["data"]["source"]["is"] == apart["data"]["target"]["is"] == "data.Unigram"
     assert apart["metrics"] == ["chrf"]
-    retold = fitted(recipe, Survey(50_000, True, 1.0, same=0.6))
-    assert few["data"]["respell"] > 0
-    assert "respell" not in retold["data"], "capitals on both sides are no names there"
 
 
 def test_what_a_recipe_says_stays() -> None:
