@@ -91,8 +91,11 @@ class Loop:
         now.finished = False
         self._plan()
         self.tell.view.start(now.total, now.update)
+        begun = now.update, self.tell.seconds()
         while not (why := self._why_end(late)):
             pulse, late = self._update(), self._late()
+            if settings.minutes is not None and not now.surveyed and now.update >= now.total / 5:
+                self._plan_anew(*begun)
             at_end = now.update == now.total or late
             if at_end or now.update % settings.log_every == 0:
                 self.tell.pulse(pulse)
@@ -198,6 +201,17 @@ class Loop:
                 style="yellow",
             )
         self.tell.rest()
+
+    def _plan_anew(self, update: int, seconds: float) -> None:
+        """Fix the number of updates by the speed since then: a machine changes its own.
+
+        A checkpoint keeps it, so that a run that is resumed from here on has the same schedule.
+        """
+        now, spent = self.state, self.tell.seconds()
+        left = (self.settings.minutes or 0) * 60 - spent
+        possible = now.update + int(0.95 * left * (now.update - update) / (spent - seconds))
+        now.total, now.surveyed = int(self.fabric.broadcast(max(now.update, possible))), True
+        self._save()
 
     def _planned(self) -> int | None:
         """The number of updates that the recipe asks for; None where it gives minutes."""

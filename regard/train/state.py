@@ -30,6 +30,8 @@ class State:
     """Batches of this epoch that are done."""
     total: int = 0
     """Updates that the run is planned to take."""
+    surveyed: bool = False
+    """Whether a run of so many minutes has been planned anew, from the speed of its first fifth."""
     seconds: float = 0.0
     goals: list[float] = field(default_factory=list)
     """Of every validation so far, lower = better."""

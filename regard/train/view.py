@@ -72,7 +72,11 @@ class View:
         """Show the latest numbers."""
         if self._progress is not None:
             self._progress.update(
-                self._task, completed=pulse.update, epoch=pulse.epoch + 1, pulse=pulse.text(speed)
+                self._task,
+                completed=pulse.update,
+                total=total,
+                epoch=pulse.epoch + 1,
+                pulse=pulse.text(speed),
             )
         elif time.monotonic() - self._said > 10 or pulse.update == total:
             self._said = time.monotonic()

@@ -180,6 +180,25 @@ def test_whether_a_run_stopped_early_is_a_question_to_the_present_settings(
     assert updates("null") == (6, True)
 
 
+def test_a_run_of_minutes_is_planned_anew_once(
+    say: Say, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = {**SHORT, "train__updates": None, "train__minutes": 0.05, "train__validate_every": 99}
+    recipe = saved(tmp_path / "timed.yaml", recipe_of(toy, **changes))
+    anew, plans = Loop._plan_anew, []
+
+    def noted(self: Loop, update: int, seconds: float) -> None:
+        anew(self, update, seconds)
+        kept = checkpoint.read(checkpoint.listed(tmp_path / "run" / "checkpoints")[-1]).facts
+        plans.append((self.state.total, kept["total"], kept["surveyed"]))
+
+    monkeypatch.setattr(Loop, "_plan_anew", noted)
+    assert say("train", recipe, "--output", tmp_path / "run").code == 0
+    [(total, kept, surveyed)] = plans
+    assert (kept, surveyed) == (total, True)
+    assert read_card(tmp_path / "run")["updates"] <= total
+
+
 @pytest.mark.parametrize("turns", [2, 3])
 def test_when_time_runs_out_what_was_learned_last_is_validated_and_kept(
     say: Say, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turns: int
