@@ -108,7 +108,7 @@ class Preprocessing:
     """From a picture to the numbers that a backbone wants: (x - mean) / std, x from 0 to 255.
 
     `stretch` shows the whole picture, squeezed into a square; `crop` keeps the proportions and
-    cuts off what is outside the middle square.
+    cuts off what is outside the middle square. `mirrored` swaps left and right.
     """
 
     size: int = 224
@@ -116,6 +116,7 @@ class Preprocessing:
     resample: Resample = "bicubic"
     mean: tuple[float, float, float] = (127.0, 127.0, 127.0)
     std: tuple[float, float, float] = (128.0, 128.0, 128.0)
+    mirrored: bool = False
 
     def __post_init__(self) -> None:
         """Refuse settings that mean nothing."""
@@ -138,12 +139,15 @@ class Preprocessing:
         square = image.resize((self.size, self.size), how, box=self.region(*image.size))
         pixels = np.asarray(square, dtype=np.float32)
         mean, std = (np.array(colours, np.float32) for colours in (self.mean, self.std))
-        scaled = (pixels - mean) / std
+        scaled = (pixels[:, ::-1] if self.mirrored else pixels) - mean
+        scaled /= std
         return np.ascontiguousarray(scaled.transpose(2, 0, 1))
 
     def as_dict(self) -> dict[str, JSON]:
         """For a model's folder and for the key of a cache."""
-        return {**asdict(self), "mean": list(self.mean), "std": list(self.std)}
+        said = {**asdict(self), "mean": list(self.mean), "std": list(self.std)}
+        # What is not done has no key: caches and folders from before it could be done stay good.
+        return said if said.pop("mirrored") is False else {**said, "mirrored": True}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> "Preprocessing":

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from regard.data.images import Fit, Preprocessing
 from regard.data.sources import JSON
 from regard.encoders.image import FeatureMap, Halves, Pretrained, Settled, Sight, flat, resized
+from regard.encoders.inverted import convolution, inverted
 
 # How many blocks each stage has, and how many channels leave it.
 BLOCKS = (1, 2, 2, 3, 3, 4, 1)
@@ -62,7 +63,7 @@ class EfficientNetLite(Pretrained):
         return Halves(fixed, LiteTop(self.stages[self.finetune - 1 :], self.finetune, self.taken))
 
     def forward(self, pixels: Float[Tensor, "batch 3 height width"]) -> FeatureMap:
-        return _through(self.stages, 1, pixels, self.taken)
+        return _through(self.stages, 1, pixels.permute(0, 2, 3, 1), self.taken)
 
 
 class LiteTop(Settled, Sight):
@@ -75,17 +76,23 @@ class LiteTop(Settled, Sight):
 
     def forward(self, values: Float[Tensor, "batch source dim"]) -> FeatureMap:
         side = math.isqrt(values.shape[1])  # pictures are prepared as squares
-        maps = values.unflatten(1, (side, side)).permute(0, 3, 1, 2)
+        maps = values.unflatten(1, (side, side))
         return _through(self.stages, self.first, maps, self.taken)
 
 
-def _through(stages: nn.ModuleList, first: int, given: Tensor, taken: list[int]) -> FeatureMap:
+def _through(
+    stages: nn.ModuleList,
+    first: int,
+    given: Float[Tensor, "batch height width dim"],
+    taken: list[int],
+) -> FeatureMap:
     """The maps of the stages that are taken, side by side on the grid of the first of them."""
     maps = {first - 1: given}
     for number, stage in enumerate(stages, start=first):
         maps[number] = stage(maps[number - 1])
-    height, width = maps[taken[0]].shape[2:]
-    return flat(torch.cat([resized(maps[n], (height, width)) for n in taken], 1))
+    height, width = maps[taken[0]].shape[1:3]
+    seen = [resized(maps[number].permute(0, 3, 1, 2), (height, width)) for number in taken]
+    return flat(torch.cat(seen, 1))
 
 
 def _check_finetune(first: int, taken: list[int]) -> None:
@@ -116,7 +123,7 @@ def _lite_stages(size: int) -> list[nn.Module]:
     whole.load_state_dict(weights)
     blocks = iter(whole._blocks)
     stages: list[nn.Module] = [
-        nn.Sequential(*(next(blocks) for _ in range(count))) for count in BLOCKS
+        nn.Sequential(*(inverted(next(blocks)) for _ in range(count))) for count in BLOCKS
     ]
-    stages[0] = nn.Sequential(whole._conv_stem, whole._bn0, nn.ReLU6(), stages[0])
-    return [*stages, nn.Sequential(whole._conv_head, whole._bn1, nn.ReLU6())]
+    stages[0] = nn.Sequential(convolution(whole._conv_stem, whole._bn0, active=True), stages[0])
+    return [*stages, convolution(whole._conv_head, whole._bn1, active=True)]

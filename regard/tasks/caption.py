@@ -101,7 +101,10 @@ class Caption(Task):
         texts = (text for captions in train.captions for text in captions)
         target = self.data.target.train(texts, progress=progress)
         chosen = evenly(list(range(len(valid))), self.data.most)
-        return CaptionLearning(self, eye, target, train, valid.at(chosen), reports)
+        shown = [train]
+        if self.data.mirrored:  # what is left out of them is told already
+            shown += [self.data.gallery("train", eye.mirrored, Report(), progress=progress)]
+        return CaptionLearning(self, eye, target, shown, valid.at(chosen), reports)
 
     def part(self, name: Literal["valid", "test"]) -> Captions | None:
         return self.data.part(name)

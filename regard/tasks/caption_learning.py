@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from regard.data import Batches, Report, Tokenizer
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
 
 
 class CaptionLearning(Learning):
-    """A recipe with its pictures ready and its model built."""
+    """A recipe with its pictures ready and its model built.
+
+    `shown` are the pictures to learn from, and the same ones mirrored where the recipe wants them.
+    """
 
     next_words = ("run {} PHOTO", "look {} PHOTO", "evaluate {} valid")
 
@@ -41,12 +45,13 @@ class CaptionLearning(Learning):
         task: Caption,
         eye: Eye,
         target: Tokenizer,
-        train: Gallery,
+        shown: list[Gallery],
         valid: Gallery,
         left_out: dict[str, Report],
     ) -> None:
         self.task, self.eye, self.target = task, eye, target
-        self.pictures, self.valid = train, valid
+        self.shown, self.valid = shown, valid
+        train = self.pictures = shown[0]
         rows = [target.encode(captions) for captions in train.captions]
         kept = [[row for row in each if 0 < len(row) <= task.data.max_tokens] for each in rows]
         self.places = np.array([place for place, each in enumerate(kept) if each], np.int64)
@@ -116,7 +121,7 @@ class CaptionLearning(Learning):
         places = self.places[indices]
         fields = int(np.prod(self.eye.pictures.grid))
         return CaptionBatch(
-            self.pictures.given(places),
+            self._given(places),
             torch.ones(len(places), fields, dtype=torch.bool),
             torch.from_numpy(places),
             text.inputs,
@@ -124,6 +129,17 @@ class CaptionLearning(Learning):
             text.target_mask,
             torch.tensor([owner for _, owner in said]),
         )
+
+    def _given(self, places: np.ndarray) -> Float[Tensor, "picture ..."]:
+        """What is seen of some pictures, mirrored as PyTorch's random numbers will have it.
+
+        Training seeds them at every update: a resumed run meets what it would have met.
+        """
+        if len(self.shown) == 1:
+            return self.pictures.given(places)
+        swapped = torch.rand(len(places)) < self.task.data.mirrored
+        pairs = zip(places.tolist(), swapped.tolist(), strict=True)
+        return torch.cat([self.shown[swap].given([place]) for place, swap in pairs])
 
     def count(self, indices: np.ndarray) -> int:
         return int(self.lengths[indices].sum()) + len(indices)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -57,6 +58,13 @@ class Eye:
             grid = self.backbone(torch.zeros(1, 3, size, size)).grid
         fixed, own = self.halves
         return Pictures(self.backbone.dim if fixed is None else fixed.dim, grid, own)
+
+    @cached_property
+    def mirrored(self) -> Eye:
+        """The same eye, to which left is right."""
+        backbone = copy(self.backbone)  # the weights are shared
+        backbone.preprocessing = replace(backbone.preprocessing, mirrored=True)
+        return Eye(backbone, learns=self.learns, cache=self.cache)
 
     @torch.no_grad()
     def see(self, images: Sequence[Picture]) -> Float[Tensor, "batch ..."]:
@@ -124,8 +132,9 @@ class CaptionData:
     captions are learned as they are scored: in small letters, without punctuation. A backbone that
     `learns` is trained with the model; else its maps are computed once and kept in the cache, of
     one that is fine-tuned those of the stages before. With `on_error: skip`, bad lines and pictures
-    that cannot be opened are left out and counted. `most` bounds the pictures that a validation
-    during training describes.
+    that cannot be opened are left out and counted. `mirrored` is the share of pictures that are
+    learned from with left and right swapped, drawn anew each time. `most` bounds the pictures that
+    a validation during training describes.
     """
 
     NULL: ClassVar[dict[str, Any]] = {"backbone": {"is": "encoders.EfficientNetLite"}}
@@ -141,6 +150,7 @@ class CaptionData:
         held_out: float = 0.05,
         test: Captions | str | None = None,
         plain: bool = True,
+        mirrored: float = 0.0,
         most: int = 1000,
         max_tokens: int = 60,
         on_error: OnError = "stop",
@@ -148,10 +158,13 @@ class CaptionData:
     ) -> None:
         if not 0 < held_out < 1:
             raise ValueError(f"held_out: wanted a share between 0 and 1, got {held_out}")
+        if not 0 <= mirrored <= 1:
+            raise ValueError(f"mirrored: wanted a share from 0 to 1, got {mirrored}")
         self._parts = {"train": train, "valid": valid, "test": test}
         self.backbone = backbone or Later(EfficientNetLite, {}, "data.backbone")
         self.target, self.learns, self.held_out, self.plain = target, learns, held_out, plain
         self.most, self.max_tokens, self.on_error = most, max_tokens, on_error
+        self.mirrored = mirrored
         self.cache = cache or default_cache()
 
     def eye(self) -> Eye:

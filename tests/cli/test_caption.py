@@ -363,7 +363,11 @@ def test_what_finetuning_wants(photos: Path, say: Say) -> None:
 
 @pytest.mark.parametrize(
     "kind",
-    [{"model": {**SOFT, "choice": "hard"}}, FINETUNED, {**CRITICAL, "critical": 0.5, "draws": 1}],
+    [
+        {"model": {**SOFT, "choice": "hard"}},
+        {**FINETUNED, "data__mirrored": 0.5},
+        {**CRITICAL, "critical": 0.5, "draws": 1},
+    ],
     ids=["hard", "finetuned", "critical"],
 )
 def test_killed_and_resumed(
@@ -371,7 +375,8 @@ def test_killed_and_resumed(
 ) -> None:
     """Killed in the middle of an epoch and started again: the same weights, bit for bit.
 
-    Hard attention has its baseline to remember, fine-tuning its rates, a critic what was drawn.
+    Hard attention has its baseline to remember, fine-tuning its rates and what was mirrored, a critic
+    what was drawn.
     """
     changes = {
         "train__updates": 5,

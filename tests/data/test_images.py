@@ -7,6 +7,7 @@ import sys
 import threading
 import warnings
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,11 @@ def test_crop_sees_the_middle_and_stretch_all() -> None:
 def test_preprocessing_is_kept_whole() -> None:
     own = Preprocessing(size=96, fit="crop", resample="bilinear", mean=(1.0, 2.0, 3.0))
     assert Preprocessing.from_dict(own.as_dict()) == own
+    assert "mirrored" not in own.as_dict()  # caches and folders know nothing of it
+    swapped = replace(own, mirrored=True)
+    assert Preprocessing.from_dict(swapped.as_dict()) == swapped
+    picture = Image.fromarray(np.arange(48, dtype=np.uint8).reshape(4, 4, 3))
+    np.testing.assert_array_equal(swapped(picture), own(picture)[:, :, ::-1])
     with pytest.raises(ValueError, match="size: wanted 1 pixel or more, got 0"):
         Preprocessing(size=0)
     with pytest.raises(ValueError, match="std: wanted numbers above 0"):
