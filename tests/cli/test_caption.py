@@ -375,8 +375,8 @@ def test_killed_and_resumed(
 ) -> None:
     """Killed in the middle of an epoch and started again: the same weights, bit for bit.
 
-    Hard attention has its baseline to remember, fine-tuning its rates and what was mirrored, a critic
-    what was drawn.
+    Hard attention has its baseline to remember, fine-tuning its rates and what was mirrored, a
+    critic what was drawn.
     """
     changes = {
         "train__updates": 5,
