@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from regard.data import Report, images_in, open_image
+from regard.data.images import reduced
 from regard.data.progress import counting
 from regard.tasks.decode import Decode, Sampling
 from regard.tasks.evaluate import Evaluation
@@ -88,7 +89,7 @@ def check_drawable(path: str) -> None:
 def pictures(paths: Iterable[str]) -> list[Path]:
     """The pictures named, and those of the folders named."""
     found: list[Path] = []
-    for path in map(Path, paths):
+    for path in map(Path, filter(str.strip, paths)):
         found += images_in(path) if path.is_dir() else [path]
     if not found:
         raise ValueError("wanted pictures or folders of pictures behind the model, got none")
@@ -111,7 +112,7 @@ def _print(output: Output, *, as_json: bool, every: bool) -> None:
 
 def _sheets(found: list[tuple[str, str]], path: str, *, dark: bool = False) -> list[Path]:
     """Pictures with their captions, on as many pages as they need; several are numbered."""
-    from regard.look.overlay import contact_sheet, reduced
+    from regard.look.overlay import contact_sheet
     from regard.look.style import save
 
     pages = [found[first : first + PAGE] for first in range(0, len(found), PAGE)]
@@ -127,24 +128,29 @@ def _numbered(path: Path, number: int) -> Path:
     return path.with_name(f"{path.stem}-{number}{path.suffix}")
 
 
-def draw_mistakes(found: Evaluation, path: Path, *, most: int = 20) -> Path:
-    """The pictures with the lowest scores, with what was said and what was wanted."""
-    from regard.look.overlay import contact_sheet, reduced
+def draw_mistakes(
+    model: Any, found: Evaluation, path: Path, *, decode: Decode | None = None, most: int = 20
+) -> Path:
+    """The pictures with the lowest scores: what was said, what was wanted, and what was seen."""
+    from regard.look.overlay import Strip, contact_sheet, strips
     from regard.look.style import save
 
     name = next((name for name in TELLING if name in found.scores), next(iter(found.scores)))
     metric = found.scores[name].metric
     each = metric.scores(found.scores[name].statistics)
     order = np.argsort(each if metric.higher_is_better else -each, kind="stable")[:most]
-    rows = [
-        (
-            reduced(open_image(found.sources[place])),
-            f"{name} {each[place]:.0f}: {found.outputs[place]}\n"
-            f"wanted: {found.references[place][0]}",
-        )
+    texts = [
+        f"{name} {each[place]:.0f}: {found.outputs[place]}\nwanted: {found.references[place][0]}"
         for place in order.tolist()
     ]
-    return save(contact_sheet(rows), path)
+    worst = [found.sources[place] for place in order.tolist()]
+    traces = [output.seen for output in model.stream(worst, decode=decode, look=True)]
+    seen = [Strip(t.source, t.said, t.alignment) for t in traces if t is not None]
+    if len(seen) == len(texts):
+        return save(strips(list(zip(seen, texts, strict=True))), path)
+    # A model that looks nowhere has nothing but the photos to show.
+    photos = [reduced(open_image(source)) for source in worst]
+    return save(contact_sheet(list(zip(photos, texts, strict=True))), path)
 
 
 def _complain(report: Report, asked: int) -> None:

@@ -58,7 +58,8 @@ def evaluate(
     if outputs:
         _write(found, Path(outputs))
     if mistakes:
-        draw_mistakes(found, Path(mistakes))
+        said = asked(models[0].decode, beam=beam, penalty=penalty)
+        draw_mistakes(models[0], found, Path(mistakes), decode=said)
     if plot:
         compared_with = {str(against): rest[0]} if tests else {}
         _plot({model: found, **compared_with}, next(iter(tests or found.scores)), Path(plot))

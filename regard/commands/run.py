@@ -21,8 +21,8 @@ from regard.tasks.output import Output
 from regard.tasks.talk import Talk
 
 PENALTIES: dict[str, type[Penalty]] = {"gnmt": Gnmt, "average": Average, "none": Raw}
-BATCH = 64
-"""Texts that are decoded together, unless another number is asked for."""
+BATCH, PICTURES = 64, 32
+"""Texts, or pictures, that are decoded together, unless another number is asked for."""
 
 
 def run(
@@ -74,7 +74,8 @@ def run(
         refuse({"--json": json and csv}, "is one form of output, --csv another; leave one out")
         photos = texts or (list(_lines(input)) if input else [])
         form: dict[str, Any] = {"as_json": json, "as_csv": csv, "sheet": sheet}
-        describe(trained, photos, decode=how, sampling=chosen, batch=min(at_once, 32), **form)
+        seen_together = PICTURES if batch is None else batch
+        describe(trained, photos, decode=how, sampling=chosen, batch=seen_together, **form)
         return
     if talk:
         given = {"TEXT": texts, "--input": input, "--prefix": prefix, "--json": json}

@@ -4,7 +4,8 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+from zlib import crc32
 
 from regard.data.json_lines import MissingKeyError, as_text, reach, records
 from regard.data.sources import JSON, Checked, Checks, OnError, Report
@@ -84,12 +85,46 @@ class Captions(Checked, ABC):
         return folder / name
 
     def _miss(self, picture: Captioned, report: Report) -> None:
-        folder = picture.path.parent
-        names = (entry.name for entry in folder.iterdir()) if folder.is_dir() else ()
-        there = "" if folder.is_dir() else f", for there is no folder {folder}"
-        hint = close(picture.path.name, names, cutoff=0.8)
-        problem = f"there is no picture {picture.path}{there}{hint}"
+        folder, hint = picture.path.parent, ""
+        if not folder.is_dir():
+            hint = f", for there is no folder {folder}"
+        elif self.checks.on_error == "stop":  # a look through the folder, which is said once
+            hint = close(picture.path.name, (each.name for each in folder.iterdir()), cutoff=0.8)
+        problem = f"there is no picture {picture.path}{hint}"
         self.checks.refuse(report, "missing picture", picture.where, problem)
+
+
+class CaptionsAside(Captions):
+    """A share of the pictures that is set aside, or all the others; their names alone decide."""
+
+    def __init__(self, of: Captions, *, share: float, part: Literal["kept", "aside"]) -> None:
+        super().__init__(of.path, of.folder, of.checks.on_error, of.checks.longest)
+        self.of, self.share, self.part = of, share, part
+
+    def skipping(self) -> "CaptionsAside":
+        """Give the same part of the whole without what is bad in it."""
+        return CaptionsAside(self.of.skipping(), share=self.share, part=self.part)
+
+    @property
+    def files(self) -> list[Path]:
+        """Those of the whole."""
+        return self.of.files
+
+    @property
+    def settings(self) -> dict[str, JSON]:
+        """Those of the whole, with the rule."""
+        inner: JSON = self.of.settings
+        return {"is": "data.CaptionsAside", "of": inner, "share": self.share, "part": self.part}
+
+    def _rows(self, report: Report) -> Iterator[tuple[str, list[str], str]]:
+        return self.of._rows(report)
+
+    def read(self, report: Report) -> Iterator[Captioned]:
+        """Give the pictures of this part; what the whole leaves out is counted with those kept."""
+        for each in self.of.read(report if self.part == "kept" else Report()):
+            aside = crc32(each.path.name.encode()) < self.share * 2**32
+            if aside == (self.part == "aside"):
+                yield each
 
 
 class CaptionLines(Captions):

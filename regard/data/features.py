@@ -163,15 +163,19 @@ def extract(
     """
     report = report if report is not None else Report()
     store = store_for(backbone, cache)
-    digests = [bytes.fromhex(digest) for digest in fingerprints(list(paths), Path(cache))]
-    missing = {d: path for d, path in zip(digests, paths, strict=True) if d not in store}
+    unreadable: dict[Path, DataError] = {}
+    found = fingerprints(list(paths), Path(cache), faults=unreadable)
+    if unreadable and on_error == "stop":
+        raise next(iter(unreadable.values()))
+    digests = [bytes.fromhex(digest) for digest in found]
+    missing = {d: path for d, path in zip(digests, paths, strict=True) if d and d not in store}
     failed: dict[bytes, DataError] = {}
     if missing:
         with store.lock:
             store.mend()
             _fill(store, missing, backbone.eval(), batch, on_error, failed, progress)
     for digest, path in zip(digests, paths, strict=True):
-        if digest in failed:
+        if path in unreadable or digest in failed:
             report.skip(UNUSABLE, str(path))
     return Features(store, store.rows(digests))
 

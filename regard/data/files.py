@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from regard.data.sources import JSON
+from regard.data.sources import JSON, DataError, data_error
 
 # A file changed this recently may change again without a new time stamp.
 FRESH_SECONDS = 2.0
@@ -102,8 +102,13 @@ def read_json(path: Path) -> dict[str, JSON]:
     return content if isinstance(content, dict) else {}
 
 
-def fingerprints(files: list[Path], cache: Path) -> list[str]:
-    """Give the SHA-256 of each file, reading only those that changed since the last time."""
+def fingerprints(
+    files: list[Path], cache: Path, *, faults: dict[Path, DataError] | None = None
+) -> list[str]:
+    """Give the SHA-256 of each file, reading only those that changed since the last time.
+
+    A file that cannot be read is refused, or put among the faults, with nothing for its SHA-256.
+    """
     memo_path = cache / "fingerprints.json"
     memo = read_json(memo_path)
     found, news = [], {}
@@ -114,8 +119,17 @@ def fingerprints(files: list[Path], cache: Path) -> list[str]:
         if isinstance(known, dict) and known.get("stamp") == stamp:
             found.append(str(known["sha256"]))
             continue
-        with file.open("rb") as stream:
-            found.append(hashlib.file_digest(stream, "sha256").hexdigest())
+        try:
+            with file.open("rb") as stream:
+                found.append(hashlib.file_digest(stream, "sha256").hexdigest())
+        except OSError as error:
+            remedy = "check the disk and the rights to the file"
+            fault = data_error(file, f"cannot be read: {error.strerror}", remedy)
+            if faults is None:
+                raise fault from error
+            faults[file] = fault
+            found.append("")
+            continue
         if time.time() - stat.st_mtime > FRESH_SECONDS:
             news[path] = {"stamp": stamp, "sha256": found[-1]}
     if news:

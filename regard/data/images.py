@@ -51,7 +51,7 @@ def open_image(
         with Image.open(opened, formats=_kinds()) as image:
             _check_size(where, image, most_pixels)
             image.load()
-            return _as_rgb(where, ImageOps.exif_transpose(image))
+            return _as_rgb(where, _upright(image))
     except DataError:
         raise
     except Image.DecompressionBombError as error:
@@ -84,6 +84,14 @@ def _too_large(where: str, problem: str, most_pixels: int) -> DataError:
     return TooManyPixelsError(str(data_error(where, wanted, remedy)))
 
 
+def _upright(image: Picture) -> Picture:
+    """Turned as its metadata say, unless those are broken."""
+    try:
+        return ImageOps.exif_transpose(image)
+    except Exception:  # as varied as what decoders raise
+        return image
+
+
 def _as_rgb(where: str, image: Picture) -> Picture:
     if image.mode in ("I", "F") or image.mode.startswith("I;"):
         image = _as_grey(where, image)
@@ -96,10 +104,13 @@ def _as_rgb(where: str, image: Picture) -> Picture:
 
 def _as_grey(where: str, image: Picture) -> Picture:
     """Grey of 16 bits: Pillow's own conversion would make all but the darkest pixels white."""
+    remedy = "save it with 8 bits for each colour"
     if image.mode == "F":
-        remedy = "save it with 8 bits for each colour"
         raise data_error(where, "its pixels are real numbers of an unknown scale", remedy)
     levels = np.asarray(image, dtype=np.int64)
+    if levels.min() < 0 or levels.max() > 65_535:
+        problem = f"its pixels go from {levels.min():,} to {levels.max():,}, wanted 0 to 65,535"
+        raise data_error(where, problem, remedy)
     return Image.fromarray((levels // 257 if levels.max() > 255 else levels).astype(np.uint8))
 
 
@@ -153,6 +164,13 @@ class Preprocessing:
     def from_dict(cls, content: Mapping[str, Any]) -> "Preprocessing":
         """The reverse of `as_dict`."""
         return cls(**{**content, "mean": tuple(content["mean"]), "std": tuple(content["std"])})
+
+
+def reduced(image: Picture, *, most: int = 400) -> Picture:
+    """A picture no larger than a panel can show."""
+    small = image.copy()
+    small.thumbnail((most, most))
+    return small
 
 
 def images_in(folder: str | Path) -> list[Path]:

@@ -95,8 +95,8 @@ class SmallCnn(Backbone):
         super().__init__()
         if dim < 8 or dim % 8:
             raise ValueError(f"dim: wanted a multiple of 8, got {dim}")
-        if size < 16 or size % 16:
-            raise ValueError(f"size: wanted a multiple of 16 pixels, got {size}")
+        if size < 32 or size % 16:
+            raise ValueError(f"size: wanted a multiple of 16 pixels, 32 or more, got {size}")
         self.dim, self.preprocessing = dim, Preprocessing(size=size, fit=fit)
         widths = [3, *(max(8, dim // by) for by in (8, 4, 2, 1))]
         layers: list[nn.Module] = []

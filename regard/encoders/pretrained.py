@@ -36,7 +36,7 @@ class Transformers(Pretrained):
                 "encoders.Transformers: the package is not installed; pip install transformers"
             ) from error
         try:
-            model = AutoModel.from_pretrained(name)
+            model = AutoModel.from_pretrained(name).float()  # some are kept with 16 bits
             found, _ = ImageProcessingMixin.get_image_processor_dict(name)
         except OSError as error:
             first = str(error).splitlines()[0]

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from regard.data.images import Picture
+from regard.data.images import Picture, reduced
 from regard.look import style
-from regard.look.overlay import reduced, show
+from regard.look.overlay import show
 from regard.look.page import MARGIN, Page
 from regard.look.places import Photo
 

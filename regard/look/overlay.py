@@ -6,6 +6,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -14,7 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from PIL import Image
 
-from regard.data.images import Picture
+from regard.data.images import Picture, reduced
 from regard.look import style
 from regard.look.page import MARGIN, TITLE, Page
 from regard.look.places import Photo
@@ -23,6 +24,7 @@ from regard.look.style import Theme
 # All lengths are inches.
 _GAP, _PANEL, _LABEL, _COLUMNS = 0.1, 1.7, 0.3, 6
 _SHEET, _BELOW, _LINE = 2.4, 0.17, 0.15
+_SMALL, _MANY, _WIDE = 1.05, 10, 150
 # How much is left of a picture where nobody looked.
 _DARKEST = 0.15
 
@@ -40,26 +42,55 @@ def overlay(
     Xu et al., "Show, Attend and Tell", ICML 2015, figures 3 and 5. Hard attention looks at one
     field only, which has a frame.
     """
-    image = reduced(photo.image)
-    panels = len(said) + 1
-    columns = min(_COLUMNS, panels)
-    rows = math.ceil(panels / columns)
-    tall = _PANEL * min(2.0, max(0.4, image.height / image.width))
+    seen = Strip(photo, said, weights)
+    columns = min(_COLUMNS, len(said) + 1)
     top = MARGIN + (TITLE if title else 0.0)
-    page = Page(
-        _across(columns, _PANEL), top + MARGIN + rows * (tall + _LABEL), title=title, dark=dark
-    )
-    for panel in range(panels):
-        row, column = divmod(panel, columns)
-        x, y = MARGIN + column * (_PANEL + _GAP), top + row * (tall + _LABEL)
-        axes = page.axes(x, y + _LABEL, _PANEL, tall)
-        if panel == 0:
-            show(axes, photo, image, None, page.theme)
-            continue
-        show(axes, photo, image, weights[panel - 1], page.theme)
-        word = style.printable(said[panel - 1])
-        page.write(x + _PANEL / 2, y + 0.08, word, size=9.0, ha="center")
+    tall = seen.tall(_PANEL, columns)
+    page = Page(_across(columns, _PANEL), top + MARGIN + tall, title=title, dark=dark)
+    seen.draw(page, top, _PANEL, columns)
     return page.figure
+
+
+def strips(rows: Sequence[tuple[Strip, str]], *, dark: bool = False) -> Figure:
+    """Several pictures, each with a text above it and once per word beside it."""
+    texts = [wrapped(text, width=_WIDE) for _, text in rows]
+    above = [_BELOW + _LINE * len(text.splitlines()) for text in texts]
+    tall = [seen.tall(_SMALL, _MANY) + _GAP for seen, _ in rows]
+    page = Page(_across(_MANY, _SMALL), 2 * MARGIN + sum(above) + sum(tall), dark=dark)
+    y = MARGIN
+    for (seen, _), text, room, own in zip(rows, texts, above, tall, strict=True):
+        page.write(MARGIN, y + 0.05, text, size=8.5)
+        seen.draw(page, y + room, _SMALL, _MANY)
+        y += room + own
+    return page.figure
+
+
+class Strip(NamedTuple):
+    """A picture itself, then once per word, in rows of panels."""
+
+    photo: Photo
+    said: Sequence[str]
+    weights: Float[np.ndarray, "time field"]
+
+    def _panel(self, wide: float) -> float:
+        """The height of a panel."""
+        width, height = self.photo.image.size
+        return wide * min(2.0, max(0.4, height / width))
+
+    def tall(self, wide: float, columns: int) -> float:
+        """The height of all rows, with a word above each panel."""
+        return math.ceil((len(self.said) + 1) / columns) * (self._panel(wide) + _LABEL)
+
+    def draw(self, page: Page, top: float, wide: float, columns: int) -> None:
+        """On a page, below `top`."""
+        image, tall = reduced(self.photo.image), self._panel(wide)
+        for panel, weights in enumerate([None, *self.weights[: len(self.said)]]):
+            row, column = divmod(panel, columns)
+            x, y = MARGIN + column * (wide + _GAP), top + row * (tall + _LABEL)
+            show(page.axes(x, y + _LABEL, wide, tall), self.photo, image, weights, page.theme)
+            if weights is not None:
+                word = style.printable(self.said[panel - 1])
+                page.write(x + wide / 2, y + 0.08, word, size=9.0, ha="center")
 
 
 def show(
@@ -123,13 +154,6 @@ def _captioned(page: Page, x: float, y: float, image: Picture, text: str) -> Non
 
 def _across(columns: int, side: float) -> float:
     return 2 * MARGIN + columns * side + (columns - 1) * _GAP
-
-
-def reduced(image: Picture, *, most: int = 400) -> Picture:
-    """A picture no larger than a panel can show."""
-    small = image.copy()
-    small.thumbnail((most, most))
-    return small
 
 
 def resized(

@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +18,7 @@ JAR = "meteor-1.5.jar"
 # For English, tuned to rank: weights of exact, stem, synonym and paraphrase matches.
 WEIGHTS = np.array([1.0, 0.6, 0.8, 0.6])
 ALPHA, BETA, GAMMA, DELTA = 0.85, 0.2, 0.6, 0.75
+ENDED = "METEOR: its program ended early; does Java work, and is there enough memory (2 GB)?"
 
 
 class Meteor(Metric):
@@ -92,7 +93,7 @@ class _Program:
         self.process.stdin.flush()
         counts = [float(number) for number in self.process.stdout.readline().split()]
         if len(counts) != 23:
-            raise Unavailable("METEOR: its program ended early; is there enough memory (2 GB)?")
+            raise Unavailable(ENDED)
         return counts
 
 
@@ -110,8 +111,13 @@ def _running() -> Iterator[_Program]:
     ) as process:
         try:
             yield _Program(process)
+        except OSError as error:  # it no longer takes what is written to it
+            raise Unavailable(ENDED) from error
         finally:
             process.kill()
+            assert process.stdin is not None
+            with suppress(OSError):  # there may be something left to be written
+                process.stdin.close()
 
 
 def _java() -> str:

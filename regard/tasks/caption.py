@@ -102,8 +102,8 @@ class Caption(Task):
         target = self.data.target.train(texts, progress=progress)
         chosen = evenly(list(range(len(valid))), self.data.most)
         shown = [train]
-        if self.data.mirrored:  # what is left out of them is told already
-            shown += [self.data.gallery("train", eye.mirrored, Report(), progress=progress)]
+        if self.data.mirrored:
+            shown += [train.mirrored(progress=progress)]
         return CaptionLearning(self, eye, target, shown, valid.at(chosen), reports)
 
     def part(self, name: Literal["valid", "test"]) -> Captions | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -18,14 +17,15 @@ from torch import Tensor
 from regard import tree
 from regard.data import Captions, DataError, Report, Tokenizer, as_captions, open_image
 from regard.data.files import key
-from regard.data.images import Picture
-from regard.data.opening import UNUSABLE
+from regard.data.images import Picture, reduced
+from regard.data.opening import UNUSABLE, side_by_side
 from regard.data.sources import OnError
 from regard.look.places import Photo
 from regard.model import Seq2Seq
 from regard.tasks.answering import Answering
 from regard.tasks.asking import Given
 from regard.tasks.decode import Decode, Sampling
+from regard.tasks.doubts import doubts
 from regard.tasks.evaluate import Evaluation, Perplexity, Score, measured
 from regard.tasks.gallery import Eye, Gallery, gallery
 from regard.tasks.output import Output
@@ -34,9 +34,14 @@ from regard.tasks.usual import Usual, looks
 
 LONGEST = 40
 """Symbols of a caption, where neither a recipe nor a model's card says otherwise."""
-ALIKE, STRANGE, ENOUGH = 0.5, 4.0, 20
-"""The share of equal captions, and the distance from training's pictures, above which something is
-wrong; and how many pictures are enough to say so."""
+
+
+class _Opened(NamedTuple):
+    """A picture as the backbone wants it, and a small one to be drawn."""
+
+    name: str
+    prepared: Float[np.ndarray, "3 size size"]
+    small: Picture
 
 
 class Captioner(Answering):
@@ -102,21 +107,32 @@ class Captioner(Answering):
         if batch < 1:
             raise ValueError(f"batch: wanted 1 picture or more, got {batch}")
         report = report if report is not None else Report()
-        paths = iter(paths)
-        while group := list(islice(paths, batch)):
-            opened: list[tuple[str, Picture]] = []
-            for path in group:
-                try:
-                    opened.append((str(path), open_image(path)))
-                except DataError as error:
-                    if on_error == "stop":
-                        raise
-                    report.skip(UNUSABLE, str(error))
-            if opened:
-                names, images = [name for name, _ in opened], [image for _, image in opened]
-                given = self._given(names, self.eye.see(images), images)
-                asking = self._begin(given, decode or self.decode, sampling, [], None)
-                yield from asking.finish(look=look)
+        opened = self._opened(paths, on_error, report)
+        while group := list(islice(opened, batch)):
+            source = self.eye.see([each.prepared for each in group])
+            shown = [each.small for each in group] if look else []
+            given = self._given([each.name for each in group], source, shown)
+            asking = self._begin(given, decode or self.decode, sampling, [], None)
+            yield from asking.finish(look=look)
+
+    def _opened(
+        self, paths: Iterable[str | Path], on_error: OnError, report: Report
+    ) -> Iterator[_Opened]:
+        """The pictures that can be used, on all cores; few are open at their full size at once."""
+        for found in side_by_side(self._open, paths, threads=torch.get_num_threads()):
+            if isinstance(found, _Opened):
+                yield found
+            elif on_error == "stop":
+                raise found
+            else:
+                report.skip(UNUSABLE, str(found))
+
+    def _open(self, path: str | Path) -> _Opened | DataError:
+        try:
+            image = open_image(path)
+        except DataError as error:
+            return error
+        return _Opened(str(path), self.eye.prepared(image), reduced(image))
 
     def evaluate(
         self,
@@ -163,7 +179,7 @@ class Captioner(Answering):
         if Perplexity.name in metrics:
             scores[Perplexity.name] = self._perplexity(shown)
         found = Evaluation(names, outputs, shown.captions, [], scores, missing)
-        return found.noted(self._doubts(outputs, np.concatenate(seen)))
+        return found.noted(doubts(outputs, shown.captions, np.concatenate(seen), self.usual))
 
     @property
     def most(self) -> int | None:
@@ -180,7 +196,8 @@ class Captioner(Answering):
         """Pictures, or the files that they are in."""
         images = [each if isinstance(each, Picture) else open_image(each) for each in inputs]
         names = ["" if isinstance(each, Picture) else str(each) for each in inputs]
-        return self._given(names, self.eye.see(images), images)
+        prepared = [self.eye.prepared(image) for image in images]
+        return self._given(names, self.eye.see(prepared), images)
 
     def _given(self, names: list[str], source: Tensor, images: Sequence[Picture]) -> Given:
         grid, prepared = self.eye.pictures.grid, self.eye.backbone.preprocessing
@@ -206,25 +223,6 @@ class Captioner(Answering):
             statistics[place] = float(picked.sum()), int(batch.target_mask.sum())
         metric = Perplexity(self.target)
         return Score(metric, statistics, metric.signature(shown.captions))
-
-    def _doubts(self, outputs: list[str], seen: Float[np.ndarray, "picture dim"]) -> list[str]:
-        """Signs that captions do not depend on pictures, or that those are unlike training's."""
-        if len(outputs) < ENOUGH:
-            return []
-        doubts = []
-        ((_, common),) = Counter(outputs).most_common(1)
-        if common > ALIKE * len(outputs):
-            doubts.append(
-                f"{common} of {len(outputs)} captions are the same: the model hardly depends on "
-                "what it is shown"
-            )
-        away = self.usual.away(seen) if self.usual is not None else 0.0
-        if away > STRANGE:
-            doubts.append(
-                f"these pictures look unlike those of training (by {away:.1f}, of which chance "
-                "makes 1): are colours and brightness right, and are they photos of that kind?"
-            )
-        return doubts
 
 
 def longest_of(lengths: np.ndarray) -> int:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
-from zlib import crc32
 
 import numpy as np
 import torch
@@ -25,6 +24,7 @@ from regard.data import (
     as_captions,
     open_image,
 )
+from regard.data.captioned import CaptionsAside
 from regard.data.features import HALF_MOST, Features, extract
 from regard.data.files import default_cache
 from regard.data.images import Picture
@@ -66,11 +66,16 @@ class Eye:
         backbone.preprocessing = replace(backbone.preprocessing, mirrored=True)
         return Eye(backbone, learns=self.learns, cache=self.cache)
 
+    def prepared(self, image: Picture) -> Float[np.ndarray, "3 size size"]:
+        """The numbers of a picture, as the backbone wants them."""
+        return self.backbone.preprocessing(image)
+
     @torch.no_grad()
-    def see(self, images: Sequence[Picture]) -> Float[Tensor, "batch ..."]:
-        """What the model is given for some opened pictures, rounded as the cache rounds it."""
-        pixels = np.stack([self.backbone.preprocessing(image) for image in images])
-        given = torch.from_numpy(pixels)
+    def see(
+        self, prepared: Sequence[Float[np.ndarray, "3 size size"]]
+    ) -> Float[Tensor, "batch ..."]:
+        """What the model is given for some prepared pictures, rounded as the cache rounds it."""
+        given = torch.from_numpy(np.stack(prepared))
         if self.halves.fixed is None:
             return given
         given = given.contiguous(memory_format=torch.channels_last)
@@ -114,7 +119,7 @@ class Gallery:
         """What a model is given for some of the pictures."""
         if self.features is not None:
             return torch.from_numpy(self.features[places].astype(np.float32))
-        return self.eye.see([open_image(self.paths[place]) for place in places])
+        return self.eye.see([self.eye.prepared(open_image(self.paths[p])) for p in places])
 
     def at(self, places: Sequence[int]) -> Gallery:
         """Some of the pictures."""
@@ -123,6 +128,13 @@ class Gallery:
             kept = kept.at(np.asarray(places, np.int64))
         paths, captions = [self.paths[p] for p in places], [self.captions[p] for p in places]
         return Gallery(paths, captions, kept, self.eye)
+
+    def mirrored(self, *, progress: bool) -> Gallery:
+        """The same pictures with left and right swapped."""
+        eye, kept = self.eye.mirrored, None
+        if eye.halves.fixed is not None:
+            kept = extract(self.paths, eye.halves.fixed, cache=eye.cache, progress=progress)
+        return Gallery(self.paths, self.captions, kept, eye)
 
 
 class CaptionData:
@@ -178,10 +190,17 @@ class CaptionData:
         return Eye(backbone, learns=self.learns, cache=self.cache)
 
     def part(self, name: Literal["train", "valid", "test"]) -> Captions | None:
-        """The captions that a recipe names."""
+        """The captions that a recipe names, or a share of the training ones that is set aside."""
+        if name != "test" and self._parts["valid"] is None:
+            kept: Literal["kept", "aside"] = "kept" if name == "train" else "aside"
+            return CaptionsAside(self._named("train"), share=self.held_out, part=kept)
+        return None if self._parts[name] is None else self._named(name)
+
+    def _named(self, name: Literal["train", "valid", "test"]) -> Captions:
         spec = self._parts[name]
+        assert spec is not None
         try:
-            return None if spec is None else as_captions(spec, on_error=self.on_error)
+            return as_captions(spec, on_error=self.on_error)
         except DataError as error:
             raise DataError(f"data.{name}: {error}") from error
 
@@ -189,19 +208,14 @@ class CaptionData:
         self, name: Literal["train", "valid", "test"], eye: Eye, report: Report, *, progress: bool
     ) -> Gallery:
         """A part with its maps."""
-        aside = self._parts["valid"] is None and name in ("train", "valid")
-        captions = self.part("train" if aside else name)
+        captions = self.part(name)
         if captions is None:
             raise ValueError(f"data.{name}: the recipe names no such part")
-        measured = aside and name == "valid"
-        # What the whole leaves out is counted once, with the pictures to learn from.
-        left_out = Report() if measured else report
-        found = [(each.path, each.captions) for each in captions.read(left_out)]
-        if aside:
-            found = [each for each in found if self._aside(each[0]) == measured]
+        found = [(each.path, each.captions) for each in captions.read(report)]
         if not found:
-            problem = "no picture is left; " + ("; ".join(left_out.lines()) or "there was none")
-            remedy = "raise data.held_out" if measured else "check the data and its settings"
+            aside = name == "valid" and self._parts["valid"] is None
+            problem = "no picture is left; " + ("; ".join(report.lines()) or "there was none")
+            remedy = "raise data.held_out" if aside else "check the data and its settings"
             raise data_error(f"data.{name}", problem, remedy)
         return gallery(
             [path for path, _ in found],
@@ -215,9 +229,6 @@ class CaptionData:
     def tidied(self, captions: list[str]) -> list[str]:
         """Captions as the model is to say them."""
         return [" ".join(words(text)) for text in captions] if self.plain else captions
-
-    def _aside(self, path: Path) -> bool:
-        return crc32(path.name.encode()) < self.held_out * 2**32
 
 
 def gallery(

@@ -486,6 +486,37 @@ def test_bad_lines_are_counted_once(photos: Path, tmp_path: Path) -> None:
     assert counts == [{"missing picture": 1}, {}]
 
 
+def test_what_was_held_out_can_be_evaluated(photos: Path, say: Say) -> None:
+    folder = trained(
+        photos, "held-out", data__valid=None, data__held_out=0.3, train__updates=1, longest=3
+    )
+    card = json.loads((folder / "card.json").read_text())
+    said = say("evaluate", folder, "valid", "--metrics", "bleu1")
+    assert said.code == 0
+    held_out = card["data"]["valid"]["pictures"]
+    assert 0 < held_out < 36
+    assert card["data"]["train"]["pictures"] + held_out == 36
+    assert f"{held_out} questions" in said.out
+
+
+def test_blank_lines_are_no_pictures(model: Path, photos: Path, say: Say, tmp_path: Path) -> None:
+    photo = photos / "images" / "valid-red-left-0.png"
+    (tmp_path / "list.txt").write_text(f"\n{photo}\n  \n")
+    said = say("run", model, "--input", tmp_path / "list.txt")
+    assert [line.split("\t")[0] for line in said.out.splitlines()] == [str(photo)]
+
+
+def test_mistakes_show_what_was_seen(model: Path, photos: Path, say: Say, tmp_path: Path) -> None:
+    path = tmp_path / "mistakes.svg"
+    said = say("evaluate", model, photos / "valid.jsonl", "--mistakes", path)
+    assert said.code == 0
+    drawn = path.read_text()
+    assert drawn.count("wanted: ") == 12
+    outputs = regard.load(model).run(sorted((photos / "images").glob("valid-*")))
+    words = sum(len(output.text.split()) for output in outputs)
+    assert drawn.count("<image") == words + 12  # each photo itself, then once per word
+
+
 def test_self_critical_from_a_trained_model(model: Path, photos: Path, say: Say) -> None:
     """It starts where the other ended, learns from rewards alone, and needs the other no more."""
     other = shutil.copytree(model, photos / "other")

@@ -25,7 +25,7 @@ class Fake:
 
     def stream(self, photos: list[Path], **_: Any) -> Iterator[Output]:
         for photo in photos:
-            yield Output(str(photo), f"this is {photo.stem}", [], 0.0, 0.0)
+            yield Output(str(photo), f"this is {Path(photo).stem}", [], 0.0, 0.0)
 
 
 @pytest.fixture
@@ -74,17 +74,19 @@ def evaluation(photos: list[Path], metrics: list[str]) -> Evaluation:
 def test_mistakes_are_ranked_by_what_tells_captions_apart(
     photos: list[Path], tmp_path: Path
 ) -> None:
-    path = describe.draw_mistakes(evaluation(photos, ["bleu4", "cider"]), tmp_path / "m.svg")
+    path = describe.draw_mistakes(
+        Fake(), evaluation(photos, ["bleu4", "cider"]), tmp_path / "m.svg"
+    )
     drawn = path.read_text()
     assert "bleu4" not in drawn
     places = [drawn.index(text) for text in ("cider 0: a small", "a dog sits", "a dog runs fast")]
     assert places == sorted(places)
-    drawn = describe.draw_mistakes(evaluation(photos, ["bleu1"]), path).read_text()
+    drawn = describe.draw_mistakes(Fake(), evaluation(photos, ["bleu1"]), path).read_text()
     assert "bleu1" in drawn
 
 
 def test_mistakes_are_whole(photos: list[Path], tmp_path: Path) -> None:
-    path = describe.draw_mistakes(evaluation(photos, ["bleu1"]), tmp_path / "m.svg")
+    path = describe.draw_mistakes(Fake(), evaluation(photos, ["bleu1"]), tmp_path / "m.svg")
     drawn = path.read_text()
     assert all(word in drawn for word in LONG.split())
     assert "wanted: number four swims" in drawn

@@ -17,7 +17,7 @@ from cli.test_caption import SMALL, recipe_of
 from regard.cli import main
 from regard.data import open_image
 from regard.encoders import SmallCnn
-from regard.tasks.captioner import STRANGE
+from regard.tasks.doubts import STRANGE, doubts
 from regard.tasks.gallery import Eye, Gallery
 from regard.tasks.usual import Usual, looks
 
@@ -118,5 +118,18 @@ def test_real_photos() -> None:
     photos = [np.asarray(open_image(path)) for path in some("dev", 10)]
     away = {}
     for name, fault in FAULTS.items():
-        away[name] = usual.away(looks(eye.see([Image.fromarray(fault(p)) for p in photos])))
+        away[name] = usual.away(
+            looks(eye.see([eye.prepared(Image.fromarray(fault(p))) for p in photos]))
+        )
     assert away["right"] < STRANGE < 2 * STRANGE < min(away["swapped"], away["dark"])
+
+
+def test_captions_that_fit_other_pictures_as_well() -> None:
+    """Three captions in turns, none of them said to half of the pictures; then the right ones."""
+    shown = [("dog", "runs"), ("cat", "sleeps"), ("bird", "sings"), ("fish", "swims")]
+    wanted = [[f"a {who} {what}", f"the {who} {what} there"] for who, what in shown * 8]
+    in_turns = [f"a {who} {what}" for who, what in shown[:3]] * 11
+    (said,) = doubts(in_turns[:32], wanted, np.zeros((32, 2)), None)
+    assert "captions fit other pictures about as well as their own" in said
+    assert doubts([texts[0] for texts in wanted], wanted, np.zeros((32, 2)), None) == []
+    assert doubts(in_turns[:19], wanted[:19], np.zeros((19, 2)), None) == []

@@ -217,3 +217,20 @@ def test_efficientnet_from_its_package(tmp_path: Path) -> None:
 def test_says_how_fast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     extract(draw(tmp_path / "p", 3), Counting(), cache=tmp_path / "cache")
     assert re.search(r"looking at pictures: 3 images in .* s \(.*/s\)", capsys.readouterr().err)
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/mem").exists(), reason="needs a file that fails to be read"
+)
+def test_unreadable_files_stop_or_are_counted(tmp_path: Path) -> None:
+    paths = draw(tmp_path, 2)
+    bad = tmp_path / "bad.png"
+    bad.symlink_to("/proc/self/mem")
+    with pytest.raises(DataError, match=r"bad\.png: cannot be read"):
+        quietly([*paths, bad], SmallCnn(dim=8, size=32), tmp_path / "cache")
+    report = Report()
+    found = quietly(
+        [bad, *paths], SmallCnn(dim=8, size=32), tmp_path / "cache", on_error="skip", report=report
+    )
+    assert (found.rows >= 0).tolist() == [False, True, True]
+    assert report.total == 1

@@ -294,3 +294,20 @@ def test_nothing_is_said_of_odd_metadata(tmp_path: Path) -> None:
     ).stderr  # fmt: skip
     assert "Truncated" not in told
     assert "of its own" in told
+
+
+def test_broken_metadata_turn_nothing(tmp_path: Path) -> None:
+    from PIL.PngImagePlugin import PngInfo
+
+    told = PngInfo()
+    told.add(b"eXIf", b"MM\x00\x2a\xff\xff\xff\xffnothing that could be read")
+    halves().save(tmp_path / "a.png", pnginfo=told)
+    assert open_image(tmp_path / "a.png").size == (40, 20)
+
+
+@pytest.mark.parametrize("level", [-5, 1_000_000])
+def test_grey_of_no_known_scale_is_refused(tmp_path: Path, level: int) -> None:
+    Image.fromarray(np.full((4, 4), level, np.int32)).save(tmp_path / "a.tif")
+    assert f"its pixels go from {level:,} to {level:,}, wanted 0 to 65,535" in told(
+        tmp_path / "a.tif"
+    )

@@ -127,6 +127,17 @@ def test_preprocessing_of_others() -> None:
     assert own.resample == "bicubic"
 
 
+def test_weights_of_16_bits_are_used_with_32(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1])
+    model = transformers.ResNetModel(config).to(torch.bfloat16)
+    backbone = saved(tmp_path, model, {"shortest_edge": 64})
+    assert (
+        backbone.fingerprint()
+        == saved(tmp_path, model.float(), {"shortest_edge": 64}).fingerprint()
+    )
+
+
 def test_preprocessing_of_a_processor(tmp_path: Path) -> None:
     own = resnet(tmp_path).preprocessing
     assert (own.size, own.resample) == (64, "bilinear")

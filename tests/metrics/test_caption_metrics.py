@@ -180,3 +180,17 @@ def test_meteor_says_what_it_needs(monkeypatch):
 def test_arguments():
     with pytest.raises(ValueError, match="n: wanted 1 to 4, got 5"):
         CaptionBleu(5)
+
+
+@pytest.mark.parametrize("code", ["exit 1", "read line; exit 1"])
+def test_meteor_whose_java_ends(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A closed pipe must not look like a reader of ours that has seen enough."""
+    pytest.importorskip("pycocoevalcap")
+    fake = tmp_path / "java"
+    fake.write_text(f"#!/bin/sh\n{code}\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    long = "a dog runs over the grass " * 20_000  # more than a pipe holds
+    for outputs in (["a dog"], [long]):
+        with pytest.raises(Unavailable, match="METEOR: its program ended early; does Java work"):
+            Meteor().statistics(outputs, [["a cat"]])
