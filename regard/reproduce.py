@@ -172,6 +172,7 @@ def table(wanted: Reproduction, folder: Path) -> list[str]:
     head = [
         "",
         *(f"{m}{kind}" for m in metrics for kind in (", published", "")),
+        "seeds",
         "minutes",
         "epochs",
         "memory",
@@ -188,12 +189,13 @@ def table(wanted: Reproduction, folder: Path) -> list[str]:
             cells += [line.published.get(metric, ""), shown]
         if runs:
             cells += [
+                ", ".join(str(seed) for seed, run in by_seed.items() if run is not None),
                 ", ".join(f"{r.minutes:.0f}" for r in runs),
                 ", ".join(str(r.epochs) for r in runs),
                 f"{max(r.memory for r in runs) / 2**30:.1f} GiB",
             ]
         else:
-            cells += ["", "", ""]
+            cells += [""] * 4
         lines.append(f"| {' | '.join(cells)} |")
         notes += [
             f"- {line.name}, seed {seed}: beware, {note}"

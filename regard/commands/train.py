@@ -34,8 +34,8 @@ EXTENDABLE = {
     "tensorboard",
 }
 """Settings of `train` that a run may be continued with although they differ."""
-WORDS = {"about", "result"}
-"""Keys for the reader, which change nothing."""
+UNREAD = ("about", "result", "decode", "data.test")
+"""Keys that training does not read, or only when it has ended."""
 
 
 def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quiet: bool) -> None:
@@ -138,7 +138,8 @@ def _same_run(folder: Path, resolved: dict[str, Any], wanted: dict[str, Any]) ->
     different = [
         key
         for key in _differences(before, resolved, wanted)
-        if key.removeprefix("train.") not in EXTENDABLE and key.partition(".")[0] not in WORDS
+        if key.removeprefix("train.") not in EXTENDABLE
+        and not any(f"{key}.".startswith(f"{unread}.") for unread in UNREAD)
     ]
     if different:
         raise RecipeError(

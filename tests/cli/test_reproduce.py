@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,7 @@ def test_a_table_is_made_line_by_line(say: Say, near: Path) -> None:
     assert said.code == 0, said.err
     assert found.stat().st_mtime_ns == before, "what is done is not done again"
     assert "2 seeds)" in said.out
+    assert re.search(r"\| 1, 2 \| \d+, \d+ \|", said.out), "which seeds, then their minutes"
     assert "not run yet" not in said.out
     assert (output / "toy" / "toy.png").stat().st_size > 1000
     text = (output / "toy" / "toy.md").read_text()

@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import torch
@@ -159,10 +160,19 @@ def test_a_mistake_leaves_no_folder(say: Say, toy: Path, tmp_path: Path) -> None
     assert not (tmp_path / "run").exists()
 
 
-def test_other_words_about_a_run_do_not_stop_it(say: Say, toy: Path, model: Path) -> None:
-    said = say("train", toy / "toy.yaml", "about=something else", "--output", model)
+def test_what_training_does_not_read_may_change(
+    say: Say, toy: Path, model: Path, tmp_path: Path
+) -> None:
+    run = shutil.copytree(model, tmp_path / "run")
+    changes = ("about=something else", "decode={beam: 2}", f"data.test={toy / 'valid.tsv'}")
+    said = say("train", toy / "toy.yaml", *changes, "--output", run)
     assert said.code == 0, said.err
     assert "finished already" in said.err
+    recipe = yaml.safe_load((run / "recipe.yaml").read_text())
+    assert recipe["decode"]["beam"] == 2
+    said = say("train", toy / "toy.yaml", "validate_with={beam: 2}", "--output", run)
+    assert "validate_with" in said.err
+    assert said.code == 1
 
 
 def test_a_run_older_than_a_setting_goes_on(say: Say, toy: Path, tmp_path: Path) -> None:
