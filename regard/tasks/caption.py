@@ -18,7 +18,8 @@ from regard.tasks.caption_loss import CaptionLoss
 from regard.tasks.captioner import Captioner, told_longest
 from regard.tasks.decode import Decode
 from regard.tasks.evaluate import check, missing
-from regard.tasks.gallery import CaptionData, Eye
+from regard.tasks.eye import Eye
+from regard.tasks.gallery import CaptionData
 from regard.tasks.text import evenly
 from regard.tasks.usual import Usual
 from regard.train.settings import Fit

@@ -23,7 +23,8 @@ from regard.tasks.captioner import longest_of
 from regard.tasks.critic import Critic
 from regard.tasks.evaluate import missing
 from regard.tasks.expect import behind
-from regard.tasks.gallery import Eye, Gallery
+from regard.tasks.eye import Eye
+from regard.tasks.gallery import Gallery
 from regard.tasks.text import evenly, text_batch
 from regard.tasks.usual import Usual
 from regard.train.learning import Learning, Sample, Validation

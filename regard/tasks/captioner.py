@@ -27,7 +27,8 @@ from regard.tasks.asking import Given
 from regard.tasks.decode import Decode, Sampling
 from regard.tasks.doubts import doubts
 from regard.tasks.evaluate import Evaluation, Perplexity, Score, measured
-from regard.tasks.gallery import Eye, Gallery, gallery
+from regard.tasks.eye import Eye
+from regard.tasks.gallery import Gallery, gallery
 from regard.tasks.output import Output
 from regard.tasks.text import evenly, text_batch
 from regard.tasks.usual import Usual, looks

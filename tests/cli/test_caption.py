@@ -24,8 +24,9 @@ from regard.encoders import SmallCnn
 from regard.metrics import meteor
 from regard.tasks.caption_learning import CaptionLearning
 from regard.tasks.captioner import LONGEST
+from regard.tasks.eye import Eye
 from regard.tasks.folder import PICTURES
-from regard.tasks.gallery import CaptionData, Eye
+from regard.tasks.gallery import CaptionData
 
 COLOURS = {"red": (220, 30, 30), "green": (30, 200, 30), "blue": (40, 40, 230)}
 PLACES = {"left": (2, 12, 26, 36), "right": (38, 12, 62, 36)}

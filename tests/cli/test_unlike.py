@@ -18,7 +18,8 @@ from regard.cli import main
 from regard.data import open_image
 from regard.encoders import SmallCnn
 from regard.tasks.doubts import STRANGE, doubts
-from regard.tasks.gallery import Eye, Gallery
+from regard.tasks.eye import Eye
+from regard.tasks.gallery import Gallery
 from regard.tasks.usual import Usual, looks
 
 FLICKR = Path("/work/shared/data/flickr8k")
