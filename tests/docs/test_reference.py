@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from regard import data, encoders, search, systems, train
-from regard.commands.train import EXTENDABLE
+from regard.commands.train import EXTENDABLE, UNREAD
 from regard.metrics import NAMES, named
 from tests.docs.pages import ROOT, blocks, links, prose, rows, sections, text
 
@@ -80,6 +80,8 @@ def test_what_may_differ_when_resuming() -> None:
     page = prose(ROOT / "docs" / "training.md")
     sentence = page.partition("These may differ:")[2].partition(".\n")[0]
     assert set(re.findall(r"`(\w+)`", sentence)) == EXTENDABLE
+    sentence = page.partition("may differ, too:")[2].partition(". ")[0]
+    assert set(re.findall(r"`([\w.]+)`", sentence)) == set(UNREAD)
 
 
 def test_the_map_of_the_house() -> None:
