@@ -5,10 +5,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple
-from zlib import crc32
 
 from regard.data.json_lines import MissingKeyError, as_text, reach, records
-from regard.data.sources import JSON, Checked, Checks, OnError, Report
+from regard.data.sources import JSON, Checked, Checks, OnError, Report, set_aside
 from regard.data.tables import Column, Table
 from regard.data.text_files import existing
 from regard.words import close
@@ -122,8 +121,7 @@ class CaptionsAside(Captions):
     def read(self, report: Report) -> Iterator[Captioned]:
         """Give the pictures of this part; what the whole leaves out is counted with those kept."""
         for each in self.of.read(report if self.part == "kept" else Report()):
-            aside = crc32(each.path.name.encode()) < self.share * 2**32
-            if aside == (self.part == "aside"):
+            if set_aside(each.path.name, self.share) == (self.part == "aside"):
                 yield each
 
 

@@ -148,10 +148,9 @@ class Preprocessing:
         """The numbers of a picture: 3 x size x size."""
         how = Image.Resampling[self.resample.upper()]
         square = image.resize((self.size, self.size), how, box=self.region(*image.size))
-        pixels = np.asarray(square, dtype=np.float32)
+        pixels = np.asarray(square, dtype=np.float32)[:, :: -1 if self.mirrored else 1]
         mean, std = (np.array(colours, np.float32) for colours in (self.mean, self.std))
-        scaled = (pixels[:, ::-1] if self.mirrored else pixels) - mean
-        scaled /= std
+        scaled = (pixels - mean) / std
         return np.ascontiguousarray(scaled.transpose(2, 0, 1))
 
     def as_dict(self) -> dict[str, JSON]:

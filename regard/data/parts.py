@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeVar
-from zlib import crc32
 
 from regard.data.choose import as_pairs
-from regard.data.sources import JSON, Checks, Pair, Pairs, Report
+from regard.data.sources import JSON, Checks, Pair, Pairs, Report, set_aside
 
 P = TypeVar("P", bound="_Part")
 
@@ -60,8 +59,7 @@ class SetAside(_Part):
     def read(self, report: Report) -> Iterator[Pair]:
         """Give the pairs of this part; what the whole leaves out is counted with those kept."""
         for pair in self.of.read(report if self.part == "kept" else Report()):
-            aside = crc32(self.of.group(pair).encode()) < self.share * 2**32
-            if aside == (self.part == "aside"):
+            if set_aside(self.of.group(pair), self.share) == (self.part == "aside"):
                 yield pair
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,11 +39,11 @@ LONGEST = 40
 
 
 class _Opened(NamedTuple):
-    """A picture as the backbone wants it, and a small one to be drawn."""
+    """A picture as the backbone wants it, and a small one where it is to be drawn."""
 
     name: str
     prepared: Float[np.ndarray, "3 size size"]
-    small: Picture
+    small: Picture | None
 
 
 class Captioner(Answering):
@@ -108,19 +109,20 @@ class Captioner(Answering):
         if batch < 1:
             raise ValueError(f"batch: wanted 1 picture or more, got {batch}")
         report = report if report is not None else Report()
-        opened = self._opened(paths, on_error, report)
+        opened = self._opened(paths, look, on_error, report)
         while group := list(islice(opened, batch)):
             source = self.eye.see([each.prepared for each in group])
-            shown = [each.small for each in group] if look else []
+            shown = [each.small for each in group if each.small is not None]
             given = self._given([each.name for each in group], source, shown)
             asking = self._begin(given, decode or self.decode, sampling, [], None)
             yield from asking.finish(look=look)
 
     def _opened(
-        self, paths: Iterable[str | Path], on_error: OnError, report: Report
+        self, paths: Iterable[str | Path], drawn: bool, on_error: OnError, report: Report
     ) -> Iterator[_Opened]:
         """The pictures that can be used, on all cores; few are open at their full size at once."""
-        for found in side_by_side(self._open, paths, threads=torch.get_num_threads()):
+        opening = partial(self._open, drawn=drawn)
+        for found in side_by_side(opening, paths, threads=torch.get_num_threads()):
             if isinstance(found, _Opened):
                 yield found
             elif on_error == "stop":
@@ -128,12 +130,12 @@ class Captioner(Answering):
             else:
                 report.skip(UNUSABLE, str(found))
 
-    def _open(self, path: str | Path) -> _Opened | DataError:
+    def _open(self, path: str | Path, *, drawn: bool) -> _Opened | DataError:
         try:
             image = open_image(path)
         except DataError as error:
             return error
-        return _Opened(str(path), self.eye.prepared(image), reduced(image))
+        return _Opened(str(path), self.eye.prepared(image), reduced(image) if drawn else None)
 
     def evaluate(
         self,
