@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.distributions import Categorical
 from torch.nn import functional as F
@@ -34,8 +34,14 @@ class Hard(nn.Module):
     def forward(self, scores: Float[Tensor, "batch width source"]) -> Chosen:
         places = Categorical(logits=scores) if self.training else None
         place = scores.argmax(-1) if places is None else places.sample()
-        weights = F.one_hot(place, scores.shape[-1]).to(scores.dtype)
-        return Chosen(weights, None if places is None else places.log_prob(place))
+        return Chosen(one_hot(place, scores), None if places is None else places.log_prob(place))
+
+
+def one_hot(
+    place: Int[Tensor, "batch width"], scores: Float[Tensor, "batch width source"]
+) -> Float[Tensor, "batch width source"]:
+    """All weight on one place."""
+    return F.one_hot(place, scores.shape[-1]).to(scores.dtype)
 
 
 def masked(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from torch.nn import functional as F
 
+from regard.attention.choose import one_hot
 from regard.attention.content import Additive
 from regard.memory import Keys, Read, State
 
@@ -50,10 +50,3 @@ class HalfHard(Additive):
             picked.masked_fill(shown_mean, 0.0).flatten(),
             -(soft * log_weights).sum(-1).flatten(),
         )
-
-
-def one_hot(
-    place: Tensor, scores: Float[Tensor, "batch width source"]
-) -> Float[Tensor, "batch width source"]:
-    """All weight on one place."""
-    return F.one_hot(place, scores.shape[-1]).to(scores.dtype)

@@ -23,10 +23,11 @@ MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 class Transformers(Pretrained):
     """A vision model of Hugging Face's `transformers`, by its name on the Hub or its folder.
 
-    Its last map, without class tokens and registers: ResNet, ViT, DINOv2, CLIP, Swin, ...
+    Its last map, or that behind a `stage` (of a ResNet or Swin) or layer (of a ViT), counted from
+    1, without class tokens and registers: ResNet, ViT, DINOv2, CLIP, Swin, ...
     """
 
-    def __init__(self, name: str, *, fit: Fit = "stretch") -> None:
+    def __init__(self, name: str, *, stage: int | None = None, fit: Fit = "stretch") -> None:
         super().__init__()
         try:
             from transformers import AutoModel
@@ -41,29 +42,51 @@ class Transformers(Pretrained):
         except OSError as error:
             first = str(error).splitlines()[0]
             raise ValueError(f"name: wanted a model's folder or Hub name, {first}") from error
-        self.name = name
+        self.name, self.stage = name, stage
         self.preprocessing = preprocessing_of(found, fit)
         # Of a model of pictures and texts, only the half that sees.
         self.model = getattr(model, "vision_model", model)
-        with torch.inference_mode():
-            size = self.preprocessing.size
-            self.dim = self.eval()(torch.zeros(1, 3, size, size)).values.shape[-1]
+        self.dim = _tried(self)
 
     @property
     def settings(self) -> dict[str, JSON]:
-        return {"is": "encoders.Transformers", "name": self.name}
+        return {"is": "encoders.Transformers", "name": self.name, **_staged(self.stage)}
 
     def forward(self, pixels: Float[Tensor, "batch 3 height width"]) -> FeatureMap:
-        last = self.model(pixel_values=pixels).last_hidden_state
-        if last.dim() == 4:
-            return flat(last)
-        return fields(last, patch=getattr(self.model.config, "patch_size", None), pixels=pixels)
+        maps = self._maps(pixels)
+        if maps.dim() == 4:
+            return flat(maps)
+        return fields(maps, patch=getattr(self.model.config, "patch_size", None), pixels=pixels)
+
+    def _maps(self, pixels: Float[Tensor, "batch 3 height width"]) -> Float[Tensor, "batch ..."]:
+        if self.stage is None:
+            last: Tensor = self.model(pixel_values=pixels).last_hidden_state
+            return last
+        # The first of them are the patches, before any stage.
+        behind = self.model(pixel_values=pixels, output_hidden_states=True).hidden_states
+        if not 1 <= self.stage < len(behind):
+            raise ValueError(
+                f"stage: wanted one of the {len(behind) - 1} of {self.name}, got {self.stage}"
+            )
+        chosen: Tensor = behind[self.stage]
+        return chosen
 
 
 class Timm(Pretrained):
-    """A model of `timm` by its name: the map before its classifier."""
+    """A model of `timm` by its name: the map before its classifier, or that behind a `stage`.
 
-    def __init__(self, name: str, *, pretrained: bool = True, fit: Fit = "stretch") -> None:
+    Stages are what timm can give out of the middle of a model (`forward_intermediates`), counted
+    from 1: those of a convolutional network, the blocks of a ViT.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        stage: int | None = None,
+        pretrained: bool = True,
+        fit: Fit = "stretch",
+    ) -> None:
         super().__init__()
         try:
             import timm
@@ -71,7 +94,7 @@ class Timm(Pretrained):
             raise ImportError(
                 "encoders.Timm: the package is not installed; pip install timm"
             ) from error
-        self.name, self.pretrained = name, pretrained
+        self.name, self.stage, self.pretrained = name, stage, pretrained
         self.model = timm.create_model(name, pretrained=pretrained, num_classes=0)
         found = timm.data.resolve_model_data_config(self.model)
         resample = found.get("interpolation", "bicubic")
@@ -82,19 +105,44 @@ class Timm(Pretrained):
             mean=_scaled(found["mean"]),
             std=_scaled(found["std"]),
         )
-        self.dim = int(self.model.num_features)
-        self.eval()
+        self.dim = _tried(self)
 
     @property
     def settings(self) -> dict[str, JSON]:
-        return {"is": "encoders.Timm", "name": self.name}
+        return {"is": "encoders.Timm", "name": self.name, **_staged(self.stage)}
 
     def forward(self, pixels: Float[Tensor, "batch 3 height width"]) -> FeatureMap:
+        if self.stage is not None:
+            return flat(self._behind(pixels, self.stage))
         maps = self.model.forward_features(pixels)
         if maps.dim() == 3:
             return fields(maps, prefix=int(self.model.num_prefix_tokens))
         # Some of its models, such as Swin, have their channels last.
-        return flat(maps if maps.shape[1] == self.dim else maps.permute(0, 3, 1, 2))
+        channels_first = maps.shape[1] == int(self.model.num_features)
+        return flat(maps if channels_first else maps.permute(0, 3, 1, 2))
+
+    def _behind(
+        self, pixels: Float[Tensor, "batch 3 height width"], stage: int
+    ) -> Float[Tensor, "batch dim rows columns"]:
+        try:
+            maps: list[Tensor] = self.model.forward_intermediates(
+                pixels, indices=[stage - 1], intermediates_only=True
+            )
+        except (AssertionError, IndexError) as error:  # how timm refuses an index
+            raise ValueError(f"stage: {self.name} has no stage {stage}: {error}") from error
+        return maps[0]
+
+
+def _tried(backbone: Pretrained) -> int:
+    """The size of a backbone's vectors, from a picture of nothing; refuses what it cannot make."""
+    size = backbone.preprocessing.size
+    with torch.inference_mode():
+        return int(backbone.eval()(torch.zeros(1, 3, size, size)).values.shape[-1])
+
+
+def _staged(stage: int | None) -> dict[str, JSON]:
+    """The part of the settings that only those have who chose a stage."""
+    return {} if stage is None else {"stage": stage}
 
 
 def fields(

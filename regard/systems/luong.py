@@ -5,7 +5,8 @@ The decoder steps, looks with its new state, and combines what it sees with what
     o_t = tanh(W_c [c_t; s_t]),  score: dot s.h, general s.Wh, concat v.tanh(W[s; h]).
 
 Global attention looks everywhere; local attention only at [p_t - D, p_t + D], where p_t = t
-(monotonic), or p_t = S sigmoid(v . tanh(W s_t)) with a Gaussian around it (predictive).
+(monotonic), or p_t = S sigmoid(v . tanh(W s_t)) with a Gaussian around it (predictive). The paper's
+encoder reads forwards; one that reads from both ends knows what comes after a place as well.
 
 Luong, Pham and Manning, EMNLP 2015, https://arxiv.org/abs/1508.04025.
 """
@@ -20,10 +21,11 @@ from regard.attention.content import Concat, Dot, General, ScaledDot
 from regard.attention.local import Everywhere, Monotonic, Predictive, Window
 from regard.blocks import Embedding
 from regard.decoders.step_first import InputFeeding, StepFirst
+from regard.directions import Bidirectional
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
-from regard.recurrent import CELLS
+from regard.recurrent import CELLS, Reader
 
 
 def luong(
@@ -38,13 +40,17 @@ def luong(
     embedding: int = 256,
     dim: int = 512,
     layers: int = 2,
+    reads: Literal["forwards", "both ways"] = "forwards",
     dropout: float = 0.2,
     tied: bool = False,
 ) -> Seq2Seq:
     """Global or local attention of Luong: a deep encoder and decoder of `dim` units.
 
-    A local `window` has `width` places to each side.
+    A local `window` has `width` places to each side. An encoder that `reads` both ways has half of
+    its units for each direction.
     """
+    if reads == "both ways" and dim % 2:
+        raise ValueError(f"dim: wanted an even number, half of it for each direction, got {dim}")
     windows: dict[str, Callable[[], Window]] = {
         "global": Everywhere,
         "monotonic": lambda: Monotonic(width=width),
@@ -59,9 +65,13 @@ def luong(
     }
     source = Embedding(source_vocab, embedding, dropout=dropout)
     target = Embedding(target_vocab, embedding, dropout=dropout)
-    reader = RecurrentEncoder(
-        source, CELLS[cell](embedding, dim, layers=layers, dropout=dropout), dropout=dropout
-    )
+    readers: dict[str, Callable[[], Reader]] = {
+        "forwards": lambda: CELLS[cell](embedding, dim, layers=layers, dropout=dropout),
+        "both ways": lambda: Bidirectional(
+            CELLS[cell], embedding, dim // 2, layers=layers, dropout=dropout
+        ),
+    }
+    reader = RecurrentEncoder(source, readers[reads](), dropout=dropout)
     kind = InputFeeding if input_feeding else StepFirst
     writer = kind(
         target,

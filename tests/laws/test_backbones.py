@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from regard.encoders import Backbone, EfficientNetLite, SmallCnn, Timm, Transformers
 
@@ -40,6 +41,11 @@ def vit(folder: Path) -> Backbone:
     return saved(folder, transformers.ViTModel(config), {"height": 64, "width": 64})
 
 
+def staged_resnet(folder: Path) -> Backbone:
+    resnet(folder)
+    return Transformers(str(folder), stage=1)
+
+
 def saved(folder: Path, model: Any, size: dict[str, int]) -> Backbone:
     model.save_pretrained(folder)
     settings = {"size": size, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.4, 0.25]}
@@ -55,6 +61,14 @@ class Foreign(nn.Module):
     def __init__(self, kind: str) -> None:
         super().__init__()
         self.kind, self.patches = kind, nn.Conv2d(3, 6, 16, stride=16)
+
+    def forward_intermediates(
+        self, pixels: Tensor, *, indices: list[int], intermediates_only: bool
+    ) -> list[Tensor]:
+        assert intermediates_only
+        assert 0 <= indices[0] < 2, f"feature index {indices[0]} is out of range"
+        fine = F.interpolate(self.patches(pixels)[:, :4], scale_factor=2)
+        return [[fine, self.patches(pixels)][index] for index in indices]
 
     def forward_features(self, pixels: Tensor) -> Tensor:
         maps = self.patches(pixels)
@@ -76,7 +90,7 @@ def timm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "timm", module)
 
 
-MAKERS = [lite, small, resnet, vit]
+MAKERS = [lite, small, resnet, staged_resnet, vit, lambda _: Timm("maps", stage=1)]
 MAKERS += [lambda _, kind=kind: Timm(kind) for kind in ("maps", "channels last", "tokens")]
 
 
@@ -117,6 +131,25 @@ def test_fields_stand_in_the_order_of_the_picture(
     place = divmod(int(change.argmax()), columns)
     assert place[0] < rows / 2
     assert place[1] >= columns / 2
+
+
+@pytest.mark.usefixtures("timm")
+def test_a_stage_decides_on_the_grid(tmp_path: Path) -> None:
+    whole, staged = resnet(tmp_path), Transformers(str(tmp_path), stage=1)
+    pixels = torch.randn(1, 3, 64, 64)
+    with torch.inference_mode():
+        fine, coarse = staged(pixels), whole(pixels)
+        assert Timm("maps", stage=1)(pixels).grid == (8, 8)
+        assert Timm("maps", stage=2)(pixels).grid == Timm("maps")(pixels).grid == (4, 4)
+        torch.testing.assert_close(
+            Transformers(str(tmp_path), stage=2)(pixels).values, coarse.values
+        )
+    assert (staged.dim, fine.grid) == (8, tuple(2 * side for side in coarse.grid))
+    assert staged.settings == {**whole.settings, "stage": 1}
+    with pytest.raises(ValueError, match=r"stage: wanted one of the 2 of .*, got 3"):
+        Transformers(str(tmp_path), stage=3)
+    with pytest.raises(ValueError, match="stage: maps has no stage 3: feature index 2"):
+        Timm("maps", stage=3)
 
 
 @pytest.mark.usefixtures("timm")

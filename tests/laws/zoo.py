@@ -55,6 +55,10 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
         systems.luong,
         {**_LUONG, "cell": "gru", "layers": 2, "input_feeding": False},
     ),
+    "luong-both-ways": (
+        systems.luong,
+        {**_LUONG, "cell": "gru", "reads": "both ways", "input_feeding": False},
+    ),
     "luong-deep-feeding-tied": (systems.luong, {**_LUONG, "layers": 2, "tied": True}),
     "luong-rnn-feeding": (systems.luong, {**_LUONG, "cell": "rnn"}),
     "luong-monotonic": (
