@@ -27,8 +27,8 @@ def average(run: str, last: int | None, best: int | None, output: str) -> None:
     if not (source / folder.WEIGHTS).exists():
         raise ValueError(f"{source / folder.WEIGHTS} is missing: let the training finish once")
     target.mkdir(parents=True)
-    # Tokenizers and preprocessing, whatever the task has of them.
-    for path in (source / folder.RECIPE, *source.glob("*.json")):
+    # Tokenizers, preprocessing and n-grams, whatever the task has of them.
+    for path in (source / folder.RECIPE, *source.glob("*.json"), *source.glob(folder.NGRAMS)):
         shutil.copyfile(path, target / path.name)
     updates = ", ".join(str(checkpoint.update_of(path)) for path in wanted)
     card = {**folder.read_card(source), "weights": f"average of updates {updates}"}

@@ -97,8 +97,7 @@ class Beam(Fronted):
     def progress(self, sentence: int) -> Progress:
         place = self.live.index(sentence)
         going = self._front.spelt(place)
-        found = self._best(sentence)
-        finished = [each.tokens for each in (found if self.consensus is not None else found[:1])]
+        finished = [each.tokens for each in self._best(sentence)]
         best = float(self._front.scores[place, 0])
         return Progress(going[0], agreed([*going, *finished]), best)
 

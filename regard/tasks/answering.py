@@ -15,7 +15,7 @@ from regard.look.trace import Branch, SearchTree, Trace
 from regard.model import Seq2Seq
 from regard.search import Coverage, Ensemble, Forks
 from regard.tasks import replay
-from regard.tasks.asking import Asking, Given
+from regard.tasks.asking import Asking, Given, Judge
 from regard.tasks.base import Trained
 from regard.tasks.decode import Decode, Sampling, forced
 
@@ -33,6 +33,8 @@ class Answering(Trained):
     scorer: Any
     target: Tokenizer
     decode: Decode
+    judge: Judge | None = None
+    """What chooses among the answers of a beam, where the model itself does not."""
     longest: int | None
     """How many symbols the model has room for; None: as many as there are."""
 
@@ -153,8 +155,11 @@ class Answering(Trained):
                 scorer = Coverage(self.scorer, decoders, beta=decode.coverage)
                 ending = scorer.ending
             known = scorer.prepare(*tensors)
-            search = decode.begin(scorer, known, tensors[1], ending=ending, forks=forks, **most)
-        return Asking(self, given, search, forks)
+            listed = None if self.judge is None else decode.beam
+            search = decode.begin(
+                scorer, known, tensors[1], ending=ending, forks=forks, listed=listed, **most
+            )
+        return Asking(self, given, search, forks, judge=self.judge, nbest=decode.nbest)
 
     def _forced(self, prefixes: Sequence[Prefix]) -> Tensor | None:
         rows = [self._numbers(prefix) for prefix in prefixes]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +31,10 @@ class Given(NamedTuple):
     """The parts of each that the model has no symbol for."""
 
 
+Judge = Callable[[list[list[int]], list[list[Hypothesis]]], list[list[Hypothesis]]]
+"""Given the symbols of some inputs, puts the answers that a search found to each in order anew."""
+
+
 class Partial(NamedTuple):
     """What a model has said so far."""
 
@@ -45,12 +49,23 @@ class Partial(NamedTuple):
 
 
 class Asking:
-    """A search for the answers to some inputs; they do not depend on each other's company."""
+    """A search for the answers to some inputs; they do not depend on each other's company.
+
+    With a `judge`, the search lists all that it finds, and the `nbest` of them are its choice.
+    """
 
     def __init__(
-        self, asked: Answering, given: Given, search: Search, forks: Forks | None = None
+        self,
+        asked: Answering,
+        given: Given,
+        search: Search,
+        forks: Forks | None = None,
+        *,
+        judge: Judge | None = None,
+        nbest: int = 1,
     ) -> None:
         self.asked, self.search, self.forks = asked, search, forks
+        self.judge, self.nbest = judge, nbest
         self._given = {place: (given, place) for place in range(len(given.names))}
 
     @property
@@ -97,7 +112,20 @@ class Asking:
 
     def output(self, place: int) -> Output:
         """The answers to an input that is not live any more."""
-        return self._output(place, self.search.answers(place))
+        return self._output(place, self.answers(place))
+
+    def answers(self, place: int) -> list[Hypothesis]:
+        """What was found for an input that is not live any more, best first."""
+        return self._judged([place], [self.search.answers(place)])[0]
+
+    def _judged(
+        self, places: Sequence[int], found: list[list[Hypothesis]]
+    ) -> list[list[Hypothesis]]:
+        if self.judge is None:
+            return found
+        asked = [self._given[place] for place in places]
+        read = [given.source[row][given.mask[row]].tolist() for given, row in asked]
+        return [answers[: self.nbest] for answers in self.judge(read, found)]
 
     def _output(self, place: int, answers: list[Hypothesis]) -> Output:
         given, row = self._given[place]
@@ -118,14 +146,14 @@ class Asking:
 
     def trace(self, place: int) -> Trace:
         """How the best answer to an input that is not live any more came about."""
-        best = self.search.answers(place)[0].tokens
+        best = self.answers(place)[0].tokens
         tree = None if self.forks is None else self.asked.tree(self.forks, place, best)
         given, row = self._given[place]
         return self.asked.replayed(given, [row], [best], [tree])[0]
 
     def finish(self, *, look: bool = False) -> list[Output]:
         """Answer every input; with `look`, each best answer comes with its trace."""
-        found = self.search.finish()
+        found = self._judged(range(self.search.sentences), self.search.finish())
         outputs = [self._output(place, answers) for place, answers in enumerate(found)]
         if not look:
             return outputs

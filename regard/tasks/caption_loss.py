@@ -15,7 +15,7 @@ from regard.losses_agreeing import agreeing
 from regard.losses_sampled import bounded, doubly_stochastic
 from regard.model import Seq2Seq
 
-PARTS = 4
+PARTS = 2
 """In how many parts of like lengths the captions of a batch are decoded."""
 
 

@@ -154,8 +154,12 @@ class Decode:
         prefix: Tensor | None = None,
         forks: Forks | None = None,
         most: int | None = None,
+        listed: int | None = None,
     ) -> Search:
-        """A search for the n best answers to each source; `ending` is what a scorer adds."""
+        """A search for the n best answers to each source, or for as many as shall be `listed`.
+
+        `ending` is what a scorer adds.
+        """
         limits = self.limits(mask, most)
         asked: dict[str, Any] = {"symbols": self.symbols, "limits": limits, "prefix": prefix}
         if self.beam == 1 and forks is None and ending is None:
@@ -164,7 +168,7 @@ class Decode:
             scorer,
             source,
             width=self.beam,
-            nbest=self.nbest,
+            nbest=listed or self.nbest,
             penalty=self.penalty,
             ending=ending,
             forks=forks,

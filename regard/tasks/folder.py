@@ -25,6 +25,7 @@ WEIGHTS, RECIPE, CARD = "model.safetensors", "recipe.yaml", "card.json"
 DEFAULT = "tasks.Translate"
 SOURCE, TARGET = "source.tokenizer.json", "target.tokenizer.json"
 PICTURES = "pictures.json"
+NGRAMS = "ngrams.safetensors"
 
 
 def load(folder: str | Path, *, trust: tuple[str, ...] = ()) -> Trained:

@@ -45,8 +45,9 @@ class TextData:
     questions that a validation during training decodes, evenly spaced over the file. In training,
     the share `apart` of the subwords is taken apart by chance, and the share `respell` of the names
     and numbers that stand on both sides is spelt anew, in each epoch otherwise; losses stay per
-    symbol of the text as it was encoded. With `on_error: skip`, bad lines of all parts are left out
-    and counted.
+    symbol of the text as it was encoded. In the first `both_ways` epochs, half of the pairs are
+    learned the other way round. With `on_error: skip`, bad lines of all parts are left out and
+    counted.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class TextData:
         max_tokens: int = 512,
         apart: float = 0.0,
         respell: float = 0.0,
+        both_ways: int = 0,
         on_error: OnError = "stop",
         cache: Path | None = None,
     ) -> None:
@@ -72,11 +74,16 @@ class TextData:
             raise ValueError(f"apart: wanted a share from 0 to 0.5, got {apart}")
         if not 0 <= respell <= 1:
             raise ValueError(f"respell: wanted a share from 0 to 1, got {respell}")
+        if both_ways < 0 or (both_ways and target is not None):
+            raise ValueError(
+                "both_ways: wanted a number of epochs, and one vocabulary for both sides (no "
+                f"data.target) with it, got {both_ways}"
+            )
         # A model is loaded where its data are not: nothing looks for a file before it is read.
         self._parts = {"train": train, "valid": valid, "test": test}
         self.held_out, self.source, self.target = held_out, source, target
         self.several, self.most, self.max_tokens = several, most, max_tokens
-        self.apart, self.respell = apart, respell
+        self.apart, self.respell, self.both_ways = apart, respell, both_ways
         self.on_error, self.cache = on_error, cache or default_cache()
 
     @cached_property

@@ -256,7 +256,7 @@ def test_a_user_package_that_is_trusted(
 def test_a_loaded_model_is_the_same_without_its_data(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from regard.tasks.translate import TranslateLearning
+    from regard.tasks.translate_learning import TranslateLearning
     from regard.tasks.translator import Translator
 
     kept: list[Translator] = []

@@ -1,0 +1,57 @@
+"""A second opinion on what a beam found: joint n-grams."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from regard.data import Corpus, Tokenizer
+from regard.data.progress import counting
+from regard.ngrams import JointNgrams
+from regard.search import Hypothesis
+
+
+class Ngrams:
+    """Joint n-grams of up to `order` units choose among a beam's answers together with the model.
+
+    The best answer has the highest log p(y | x) + `weight` log p_ngram(x, y): a network and counts
+    err in different places (Rao et al., 2015). It is for small alphabets whose order is the same on
+    both sides, such as letters and sounds; a wide beam gives it something to choose from.
+    """
+
+    def __init__(self, *, order: int = 8, weight: float = 1.0) -> None:
+        if not 1 <= order <= 20:
+            raise ValueError(f"order: wanted runs of 1 to 20 units, got {order}")
+        if weight <= 0:
+            raise ValueError(f"weight: wanted a number above 0, got {weight}")
+        self.order, self.weight = order, weight
+
+    def learn(
+        self, corpus: Corpus, source: Tokenizer, target: Tokenizer, *, progress: bool
+    ) -> JointNgrams:
+        """From all training pairs."""
+        rows = corpus.rows(np.arange(len(corpus)))
+        sizes = (source.size, target.size)
+        with counting("learning n-grams", "pairs", shown=progress) as advance:
+            return JointNgrams.learn(*rows, sizes, order=self.order, advance=advance)
+
+
+class SecondOpinion:
+    """Puts the answers of a beam in order by what the model and n-grams say of them."""
+
+    def __init__(self, ngrams: JointNgrams, weight: float) -> None:
+        self.ngrams, self.weight = ngrams, weight
+
+    def __call__(
+        self, sources: list[list[int]], found: list[list[Hypothesis]]
+    ) -> list[list[Hypothesis]]:
+        every = [
+            ([each for each in source if each != Tokenizer.EOS], answer.tokens)
+            for source, answers in zip(sources, found, strict=True)
+            for answer in answers
+        ]
+        said = iter(self.ngrams.log_prob(*zip(*every, strict=True)).tolist() if every else [])
+        judged = [
+            [each._replace(score=each.log_prob + self.weight * next(said)) for each in answers]
+            for answers in found
+        ]
+        return [sorted(answers, key=lambda each: -each.score) for answers in judged]
