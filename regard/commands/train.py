@@ -34,7 +34,7 @@ EXTENDABLE = {
     "tensorboard",
 }
 """Settings of `train` that a run may be continued with although they differ."""
-UNREAD = ("about", "result", "decode", "data.test")
+UNREAD = ("about", "result", "decode", "data.test", "ngrams.weight")
 """Keys that training does not read, or only when it has ended."""
 
 

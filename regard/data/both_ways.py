@@ -29,7 +29,7 @@ class BothWays:
         straight = self.batches.epoch(epoch)
         if epoch >= self.epochs:
             return straight
-        random = np.random.default_rng([self.batches.seed, epoch])
+        random = np.random.default_rng([self.batches.seed, epoch, 0, 1])  # not those that shuffle
         return Turned(straight, random.random(len(self.corpus)) < 0.5)
 
     def rows(self, indices: Indices) -> tuple[list[Row], list[Row]]:

@@ -65,6 +65,8 @@ class Grown:
             fate = f"is pruned at step {last.branch.step + 1}, short by {last.lost:.2f}"
         elif last.branch.ended:
             fate = f"ends with the score {last.branch.score:.2f}; the answer's is {score:.2f}"
+            if last.branch.score > score:
+                fate += ", chosen among all that the beam found"
         else:
             fate = f"is out of sight after step {last.branch.step + 1}"
         return (

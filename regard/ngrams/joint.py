@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from regard.ngrams.counted import Counted, Floats, Ints, Level
-from regard.ngrams.units import NEVER, Rows, Units
+from regard.ngrams.units import NEVER, UNMET, Rows, Units
 from regard.train.checkpoint import write_tensors
 
 
@@ -51,7 +51,7 @@ class JointNgrams:
         return cls(units, known, Counted.of(rows, len(known) + 1, order=order))
 
     def log_prob(self, sources: Rows, targets: Rows) -> Floats:
-        """Of each pair; far below all others where no units make it up."""
+        """Of each pair; far below all others where it cannot be cut."""
         cut = self.units.cut(sources, targets)
         rows = [self._numbers(each) for each in cut]
         return np.where([len(row) > 0 for row in rows], self.counted.log_prob(rows), NEVER)
@@ -68,7 +68,7 @@ class JointNgrams:
 
     def save(self, path: Path) -> None:
         """Write everything into one file, whole or not at all."""
-        likely = self.units.log_prob > NEVER
+        likely = self.units.log_prob > UNMET
         tensors: dict[str, Tensor] = {
             "alphabets": torch.tensor([self.units.source, self.units.target]),
             "units": likely.nonzero()[:, 0],
@@ -92,7 +92,7 @@ class JointNgrams:
             tensors = load_file(path)
             source, target = tensors["alphabets"].tolist()
             units = Units(source, target)
-            units.log_prob = torch.full_like(units.log_prob, NEVER)
+            units.log_prob = torch.full_like(units.log_prob, UNMET)
             units.log_prob[tensors["units"]] = tensors["units.log_prob"]
             arrays = {name: tensor.numpy() for name, tensor in tensors.items()}
             levels = [

@@ -18,6 +18,8 @@ Rows = Sequence[Any]
 """Rows of numbers, arrays or lists."""
 NEVER = -1e9
 """The logarithm of what cannot be: an infinity would have no gradient."""
+UNMET = -100.0
+"""The logarithm of a unit that no training pair was made of: the last resort."""
 CELLS = 300_000
 """Of the tables that are worked on together: a place in a source and one in its target each."""
 LEARNED = 30_000
@@ -52,7 +54,7 @@ class Units:
 
     moves: ClassVar = (Move(1, 0), Move(1, 1), Move(1, 2), Move(2, 1))
 
-    def __init__(self, source: int, target: int, log_prob: Tensor | None = None) -> None:
+    def __init__(self, source: int, target: int) -> None:
         sizes = [source**move.source * target**move.target for move in self.moves]
         if sum(sizes) > MOST:
             raise ValueError(
@@ -61,22 +63,21 @@ class Units:
             )
         self.source, self.target = source, target
         *self.firsts, self.size = np.cumsum([0, *sizes]).tolist()
-        alike = torch.full((self.size,), -math.log(self.size))
-        self.log_prob: Float[Tensor, " unit"] = alike if log_prob is None else log_prob
+        alike = -math.log(self.size)
+        self.log_prob: Float[Tensor, " unit"] = torch.full((self.size,), alike)
 
     def learn(self, sources: Rows, targets: Rows, *, rounds: int = 8) -> Iterator[int]:
-        """Expectation and maximisation; gives the pairs that each round has read."""
+        """Expectation and maximisation; gives how many pairs were read, batch after batch."""
         chosen = np.linspace(0, len(sources) - 1, min(len(sources), LEARNED)).astype(int)
         batches = list(_batches([sources[i] for i in chosen], [targets[i] for i in chosen]))
         for _ in range(rounds):
-            counts = np.zeros(self.size)
-            for _, pairs in batches:
+            counts = torch.zeros(self.size, dtype=torch.float64)
+            for places, pairs in batches:
                 for units, shares in zip(*self._shares(pairs, best=False), strict=True):
-                    some = units.flatten().numpy(), shares.flatten().numpy()
-                    counts += np.bincount(*some, minlength=self.size)
-            known = torch.from_numpy(counts / max(counts.sum(), 1e-9))
-            self.log_prob = known.log().clamp(min=NEVER).float()
-            yield len(chosen)
+                    counts.index_add_(0, units.flatten(), shares.flatten().double())
+                yield len(places)
+            share = counts / counts.sum().clamp(min=1e-9)
+            self.log_prob = share.log().clamp(min=UNMET).float()
 
     def cut(self, sources: Rows, targets: Rows) -> list[NDArray[np.int64]]:
         """The units of the likeliest way to cut each pair; none where there is no way."""
@@ -91,6 +92,7 @@ class Units:
                 found[place] = said[first:last]
         return found
 
+    @torch.inference_mode(mode=False)
     def _shares(self, pairs: Padded, *, best: bool) -> tuple[list[Tensor], list[Tensor]]:
         """Which unit each move into each cell would be, and the share of the ways that take it.
 
@@ -98,7 +100,7 @@ class Units:
         with the `best` way alone that of its maximum.
         """
         units = self._units(pairs)
-        with torch.inference_mode(mode=False), torch.enable_grad():
+        with torch.enable_grad():
             moves = [self.log_prob[each].requires_grad_() for each in units]
             total = self._total(moves, pairs, best=best)
             possible = total[total > NEVER / 2].sum()
@@ -120,11 +122,12 @@ class Units:
         start = torch.full((batch, wide), NEVER)
         start[:, 0] = 0.0
         rows = [start]
+        steps = [scores.unbind(1) for scores in moves]  # each alone would have a whole gradient
         for place in range(1, pairs.source.shape[1] + 1):
             ways = torch.stack(
                 [
-                    F.pad(rows[place - read], (said, 0), value=NEVER)[:, :wide] + scores[:, place]
-                    for (read, said), scores in zip(self.moves, moves, strict=True)
+                    F.pad(rows[place - read], (said, 0), value=NEVER)[:, :wide] + scores[place]
+                    for (read, said), scores in zip(self.moves, steps, strict=True)
                     if read <= place
                 ]
             )
@@ -155,6 +158,7 @@ def _batches(sources: Rows, targets: Rows) -> Iterator[tuple[list[int], Padded]]
         yield batch, _padded([sources[i] for i in batch], [targets[i] for i in batch])
 
 
+@torch.inference_mode(mode=False)
 def _padded(sources: Rows, targets: Rows) -> Padded:
     tables, lengths = [], []
     for rows in (sources, targets):

@@ -58,7 +58,8 @@ class Beam(Fronted):
     sentence is over when nothing goes on, or when no beginning, however well it went on, could
     still enter the n-best list: a log probability only falls, and `ending` adds nothing above 0, so
     log p / divisor(longest) is the most that it can reach. With width 1 this is greedy search; wide
-    enough, it is exhaustive. A `consensus` chooses among the `width` best answers.
+    enough, it is exhaustive. A `consensus` chooses among the `width` best answers; `listed`, all
+    of them are given, for somebody else to choose.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Beam(Fronted):
         prefix: Int[Tensor, "sentence prefix"] | None = None,
         forks: Forks | None = None,
         consensus: Consensus | None = None,
+        listed: bool = False,
     ) -> None:
         if width < 1:
             raise ValueError(f"width: wanted 1 or more, got {width}")
@@ -84,11 +86,12 @@ class Beam(Fronted):
             scorer, source, symbols=symbols, limits=limits, penalty=penalty, prefix=prefix
         )
         self.width, self.nbest, self.ending, self.forks = width, nbest, ending, forks
-        self.consensus, self._listed = consensus, width if consensus is not None else nbest
+        self.consensus, self.open = consensus, listed or consensus is not None
+        self._listed, self._given = width if self.open else nbest, width if listed else nbest
 
     def answers(self, sentence: int) -> list[Hypothesis]:
         found = self._best(sentence)
-        return (self.consensus(found) if self.consensus is not None else found)[: self.nbest]
+        return (self.consensus(found) if self.consensus is not None else found)[: self._given]
 
     def _best(self, sentence: int) -> list[Hypothesis]:
         """What was found, as far as it can be an answer."""
@@ -97,7 +100,8 @@ class Beam(Fronted):
     def progress(self, sentence: int) -> Progress:
         place = self.live.index(sentence)
         going = self._front.spelt(place)
-        finished = [each.tokens for each in self._best(sentence)]
+        found = self._best(sentence)
+        finished = [each.tokens for each in (found if self.open else found[:1])]
         best = float(self._front.scores[place, 0])
         return Progress(going[0], agreed([*going, *finished]), best)
 

@@ -7,6 +7,7 @@ from regard.tasks.decode import Decode, Sampling
 from regard.tasks.gallery import CaptionData
 from regard.tasks.model_text import ModelText
 from regard.tasks.output import Output
+from regard.tasks.second import Ngrams
 from regard.tasks.talk import Talk
 from regard.tasks.text import TextData
 from regard.tasks.translate import Translate
@@ -19,6 +20,7 @@ __all__ = [
     "Captioner",
     "Decode",
     "ModelText",
+    "Ngrams",
     "Output",
     "Sampling",
     "Talk",

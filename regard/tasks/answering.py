@@ -67,6 +67,8 @@ class Answering(Trained):
         together.scorer = Ensemble(list(together.models))
         room = [each.longest for each in (self, *others) if each.longest is not None]
         together.longest = min(room, default=None)
+        judges = [each.judge for each in (self, *others) if each.judge is not None]
+        together.judge = judges[0] if judges else None
         return together
 
     def tidied(self, texts: list[str]) -> list[str]:
@@ -155,11 +157,12 @@ class Answering(Trained):
                 scorer = Coverage(self.scorer, decoders, beta=decode.coverage)
                 ending = scorer.ending
             known = scorer.prepare(*tensors)
-            listed = None if self.judge is None else decode.beam
+            judge = self.judge if decode.consensus is None else None
+            listed = judge is not None
             search = decode.begin(
                 scorer, known, tensors[1], ending=ending, forks=forks, listed=listed, **most
             )
-        return Asking(self, given, search, forks, judge=self.judge, nbest=decode.nbest)
+        return Asking(self, given, search, forks, judge=judge, nbest=decode.nbest)
 
     def _forced(self, prefixes: Sequence[Prefix]) -> Tensor | None:
         rows = [self._numbers(prefix) for prefix in prefixes]

@@ -66,6 +66,8 @@ class Asking:
     ) -> None:
         self.asked, self.search, self.forks = asked, search, forks
         self.judge, self.nbest = judge, nbest
+        self._chosen: dict[int, list[Hypothesis]] = {}
+        """What the judge said, who is slow."""
         self._given = {place: (given, place) for place in range(len(given.names))}
 
     @property
@@ -93,6 +95,7 @@ class Asking:
     def forget(self, place: int) -> None:
         """Keep nothing of an input that is answered or was given up."""
         self._given.pop(place, None)
+        self._chosen.pop(place, None)
         self.search.forget(place)
 
     def partial(self, place: int, *, look: bool = False) -> Partial:
@@ -116,7 +119,9 @@ class Asking:
 
     def answers(self, place: int) -> list[Hypothesis]:
         """What was found for an input that is not live any more, best first."""
-        return self._judged([place], [self.search.answers(place)])[0]
+        if place not in self._chosen:
+            self._chosen[place] = self._judged([place], [self.search.answers(place)])[0]
+        return self._chosen[place]
 
     def _judged(
         self, places: Sequence[int], found: list[list[Hypothesis]]

@@ -154,9 +154,9 @@ class Decode:
         prefix: Tensor | None = None,
         forks: Forks | None = None,
         most: int | None = None,
-        listed: int | None = None,
+        listed: bool = False,
     ) -> Search:
-        """A search for the n best answers to each source, or for as many as shall be `listed`.
+        """A search for the n best answers to each source, or `listed` for all of the beam.
 
         `ending` is what a scorer adds.
         """
@@ -168,11 +168,12 @@ class Decode:
             scorer,
             source,
             width=self.beam,
-            nbest=listed or self.nbest,
+            nbest=self.nbest,
             penalty=self.penalty,
             ending=ending,
             forks=forks,
             consensus=self.consensus,
+            listed=listed,
             **asked,
         )
 

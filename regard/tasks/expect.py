@@ -55,7 +55,7 @@ def behind(found: Evaluation, card: Mapping[str, Any]) -> list[str]:
         return []
     return [
         f"beware: {name} is {score.value:.1f} with the recipe's decode, {before:.1f} with its "
-        "validate_with; try another decode.penalty, decode.coverage or decode.beam"
+        "validate_with; try another decode.penalty, decode.coverage, decode.beam or ngrams.weight"
     ]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from regard.data import Corpus, Tokenizer
 from regard.data.progress import counting
 from regard.ngrams import JointNgrams
 from regard.search import Hypothesis
+from regard.tasks.folder import NGRAMS
 
 
 class Ngrams:
@@ -15,7 +18,8 @@ class Ngrams:
 
     The best answer has the highest log p(y | x) + `weight` log p_ngram(x, y): a network and counts
     err in different places (Rao et al., 2015). It is for small alphabets whose order is the same on
-    both sides, such as letters and sounds; a wide beam gives it something to choose from.
+    both sides, such as letters and sounds; a wide beam gives it something to choose from. Penalties
+    of length and coverage have no say then, but in what the beam lists.
     """
 
     def __init__(self, *, order: int = 8, weight: float = 1.0) -> None:
@@ -34,6 +38,18 @@ class Ngrams:
         with counting("learning n-grams", "pairs", shown=progress) as advance:
             return JointNgrams.learn(*rows, sizes, order=self.order, advance=advance)
 
+    def restore(self, folder: Path, source: Tokenizer, target: Tokenizer) -> SecondOpinion:
+        """From a model's folder."""
+        path = folder / NGRAMS
+        known = JointNgrams.load(path)
+        alphabets, sizes = (known.units.source, known.units.target), (source.size, target.size)
+        if alphabets != sizes:
+            raise ValueError(
+                f"{path}: wanted n-grams of {sizes[0]} and {sizes[1]} symbols, as the tokenizers "
+                f"beside it have, got {alphabets[0]} and {alphabets[1]}; copy the whole folder"
+            )
+        return SecondOpinion(known, self.weight)
+
 
 class SecondOpinion:
     """Puts the answers of a beam in order by what the model and n-grams say of them."""
@@ -45,7 +61,7 @@ class SecondOpinion:
         self, sources: list[list[int]], found: list[list[Hypothesis]]
     ) -> list[list[Hypothesis]]:
         every = [
-            ([each for each in source if each != Tokenizer.EOS], answer.tokens)
+            (source[:-1], answer.tokens)  # without its end
             for source, answers in zip(sources, found, strict=True)
             for answer in answers
         ]

@@ -142,6 +142,11 @@ class TextData:
                 f"data.apart: wanted subwords that were merged (data.Bpe) to take {self.apart} of "
                 "them apart, got none; leave it out or use data.Bpe"
             )
+        if self.both_ways and self.train.turns > 1:
+            raise ValueError(
+                f"data.both_ways: wanted pairs of single texts, got {self.train.turns} turns of a "
+                "dialogue on one side; leave it out"
+            )
         if self.respell and any(each.kind == "words" for each in known):
             raise ValueError(
                 f"data.respell: wanted symbols that can spell any word, got {self.respell} with "

@@ -8,13 +8,12 @@ from typing import Any, ClassVar, Literal
 from regard.config import Later, build
 from regard.data import DataError, Pairs, Report, Tokenizer
 from regard.model import Seq2Seq
-from regard.ngrams import JointNgrams
 from regard.tasks import folder as model_folder
 from regard.tasks.base import Task
 from regard.tasks.decode import Decode, Room
 from regard.tasks.defaults import ANY, fitted, incomplete, survey
 from regard.tasks.evaluate import check, missing
-from regard.tasks.second import Ngrams, SecondOpinion
+from regard.tasks.second import Ngrams
 from regard.tasks.text import TextData, evenly
 from regard.tasks.translate_learning import TranslateLearning
 from regard.tasks.translator import Translator
@@ -108,7 +107,8 @@ class Translate(Task):
         model = self.model.build(source.size, target.size)
         model_folder.read_weights(folder, model)
         card = model_folder.read_card(folder)
-        translator = Translator(
+        known = (folder, source, target)
+        return Translator(
             model,
             source,
             target,
@@ -116,8 +116,5 @@ class Translate(Task):
             metrics=self.metrics,
             several=self.data.several,
             card=card,
+            judge=None if self.ngrams is None else self.ngrams.restore(*known),
         )
-        if self.ngrams is not None:
-            known = JointNgrams.load(folder / model_folder.NGRAMS)
-            translator.judge = SecondOpinion(known, self.ngrams.weight)
-        return translator

@@ -17,7 +17,7 @@ from regard.look.probe import Gradients, translation_gradients
 from regard.model import Seq2Seq
 from regard.tasks import replay
 from regard.tasks.answering import Answering
-from regard.tasks.asking import Given
+from regard.tasks.asking import Given, Judge
 from regard.tasks.decode import Decode, Sampling
 from regard.tasks.evaluate import Evaluation, evaluate
 from regard.tasks.output import Output
@@ -37,10 +37,11 @@ class Translator(Answering):
         metrics: list[str],
         several: bool = False,
         card: dict[str, Any] | None = None,
+        judge: Judge | None = None,
     ) -> None:
         self.model, self.source, self.target = model.eval(), source, target
         self.decode, self.metrics, self.several = decode, metrics, several
-        self.card = card or {}
+        self.card, self.judge = card or {}, judge
         self.longest = _positions(model)
         self.scorer: Any = model
         self.models = [model]

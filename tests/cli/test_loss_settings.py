@@ -48,6 +48,25 @@ def test_subwords_taken_apart_are_the_same_ones_after_a_stop(say: Say, toy: Path
     assert weights[0] == weights[1]
 
 
+def test_pairs_learned_both_ways_are_the_same_ones_after_a_stop(say: Say, toy: Path) -> None:
+    settings = ["data.target=null", "data.both_ways=2", "train.average=1", "train.average_of=last"]
+    for updates, name in ((14, "unturned"), (3, "turned"), (14, "turned")):
+        said = say(
+            "train", toy / "toy.yaml", *settings, f"train.updates={updates}",
+            "--output", toy / name, "--quiet",
+        )  # fmt: skip
+        assert said.code == 0, said.err
+    weights = [(toy / name / "model.safetensors").read_bytes() for name in ("unturned", "turned")]
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.parametrize("settings", [["data.both_ways=3"], ["data.both_ways=-1"]])
+def test_what_cannot_be_turned_is_refused(say: Say, toy: Path, settings: list[str]) -> None:
+    said = say("train", toy / "toy.yaml", *settings, "--output", toy / "none")
+    assert said.code != 0
+    assert "both_ways: wanted a number of epochs, and one vocabulary" in said.err
+
+
 @pytest.mark.parametrize(
     ("share", "message"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 import regard
 from cli.conftest import Say, trained
 from regard.ngrams import JointNgrams
+from regard.search import Consensus
+from regard.tasks import Decode
 
 WEIGHT = 0.7
 
@@ -52,6 +55,43 @@ def test_company_changes_nothing_and_traces_show_the_choice(second: Path) -> Non
     while asking.live:
         asking.step()
     assert [asking.output(place).text for place in range(4)] == together
+
+
+def test_who_asks_for_a_consensus_gets_it(second: Path) -> None:
+    model: Any = regard.load(second)
+    decode = Decode(beam=6, consensus=Consensus())
+    assert 0 <= model.run(["fade"], decode=decode)[0].score <= 1
+
+
+def test_an_ensemble_has_the_ngrams_of_whoever_has_some(second: Path, untrained: Path) -> None:
+    with_them: Any = regard.load(second)
+    without: Any = regard.load(untrained)
+    decode = Decode(beam=4)
+    one = with_them.joined([without]).run(["fade", "bead"], decode=decode)
+    other = without.joined([with_them]).run(["fade", "bead"], decode=decode)
+    assert [each.score for each in one] == pytest.approx([each.score for each in other], abs=1e-4)
+    assert one[0].score < one[0].log_prob
+
+
+def test_ngrams_of_another_model_are_refused(say: Say, second: Path, tmp_path: Path) -> None:
+    copied = tmp_path / "copied"
+    shutil.copytree(second, copied)
+    JointNgrams.learn([[0, 1]], [[0, 1]], (2, 2), order=2).save(copied / "ngrams.safetensors")
+    said = say("run", copied, "fade")
+    assert said.code != 0
+    assert "ngrams.safetensors: wanted n-grams of" in said.err
+    assert "copy the whole folder" in said.err
+
+
+def test_a_finished_run_may_weigh_them_otherwise(say: Say, second: Path, toy: Path) -> None:
+    again = toy / "weighed"
+    shutil.copytree(second, again)
+    said = say("train", toy / "second.yaml", "ngrams.weight=0.1", "--output", again)
+    assert said.code == 0, said.err
+    model: Any = regard.load(again)
+    assert model.judge.weight == 0.1
+    refused = say("train", toy / "second.yaml", "ngrams.order=2", "--output", again)
+    assert refused.code != 0
 
 
 def test_commands_use_it(say: Say, second: Path, toy: Path, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def parts(module: Any, kind: type) -> set[str]:
 
 EVERY = (
     {"tasks.Translate", "tasks.TextData", "tasks.ModelText", "tasks.Decode", "train.Fit"}
-    | {"data.RunningText", "tasks.Caption", "tasks.CaptionData"}
+    | {"tasks.Ngrams", "data.RunningText", "tasks.Caption", "tasks.CaptionData"}
     | parts(data, data.Captions)
     | parts(encoders, encoders.Backbone)
     | parts(data, data.Pairs)

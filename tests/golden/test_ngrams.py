@@ -166,6 +166,22 @@ def test_what_goes_together_is_likelier_and_company_changes_nothing() -> None:
     np.testing.assert_array_equal(together, alone)
 
 
+def test_strange_symbols_are_unlikely_and_no_more() -> None:
+    """A fourth symbol that stood in no pair: the rest of the answer still counts."""
+    sources = [["abc".index(letter) for letter in word] for word, _ in WORDS]
+    targets = [list(map(int, said)) for _, said in WORDS]
+    model = JointNgrams.learn(sources, targets, (4, 3), order=3)
+    found = model.log_prob([[0, 3, 2]] * 2 + [[0, 1, 2]], [[0, 1, 2], [2, 1, 0], [0, 1, 2]])
+    assert found[2] > found[0] > found[1] > -100
+
+
+def test_it_answers_in_inference_mode_too() -> None:
+    pairs = [[0, 1, 2]], [[0, 1, 2]]
+    model = learned()
+    with torch.inference_mode():
+        np.testing.assert_array_equal(model.log_prob(*pairs), model.log_prob(*pairs))
+
+
 def test_what_cannot_be_cut_is_last() -> None:
     found = learned().log_prob([[0], [0], []], [[0], [0, 1, 2], [1]])
     assert found[0] > -100

@@ -415,12 +415,12 @@ def test_what_is_dropped_leaves_and_changes_nothing_for_the_rest(
 
 
 @settings(max_examples=30)
-@given(seed=seeds, width=st.integers(1, 4))
-def test_what_is_settled_stays(seed: int, width: int) -> None:
+@given(seed=seeds, listed=st.booleans(), width=st.integers(1, 4))
+def test_what_is_settled_stays(seed: int, width: int, listed: bool) -> None:
+    """In the answer, and where somebody else will choose, in all that may be chosen."""
     limits = torch.tensor([5, 3])
-    search = Beam(
-        Table(), table(2, seed=seed), symbols=SYMBOLS, limits=limits, width=width, penalty=Raw()
-    )
+    how: dict[str, Any] = {"width": width, "penalty": Raw(), "listed": listed}
+    search = Beam(Table(), table(2, seed=seed), symbols=SYMBOLS, limits=limits, **how)
     settled: dict[int, list[list[int]]] = {0: [], 1: []}
     while search.live:
         search.step()
@@ -428,8 +428,9 @@ def test_what_is_settled_stays(seed: int, width: int) -> None:
             far = search.progress(number)
             settled[number].append(far.tokens[: far.settled])
     for number, beginnings in settled.items():
-        answer = search.answers(number)[0].tokens
-        assert all(answer[: len(beginning)] == beginning for beginning in beginnings)
+        for answer in search.answers(number):
+            said = [answer.tokens[: len(beginning)] for beginning in beginnings]
+            assert said == beginnings
 
 
 @settings(max_examples=20)
