@@ -55,7 +55,8 @@ def suited(precision: Precision, device: str) -> Precision:
     else:
         # An older PyTorch does not tell what a processor can do.
         known: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
-        able = device in ("auto", "cpu") and bool(known.get("amx_bf16"))
+        units = ("amx_bf16", "avx512_bf16")
+        able = device in ("auto", "cpu") and any(known.get(unit) for unit in units)
     return "bf16-mixed" if able else "32-true"
 
 

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard import tree
 from regard.losses import Carried, Total
-from regard.train import checkpoint
+from regard.train import checkpoint, plan
 from regard.train.engine import make_fabric, put_weights, suited, whole
 from regard.train.keep import Keeper
 from regard.train.learning import Learning, Validation
@@ -84,18 +84,20 @@ class Loop:
     def run(self) -> None:
         """Update after update."""
         now, settings = self.state, self.settings
-        now.total, late = self._planned() or now.total, self._late()
-        if now.finished and (why := self._why_end(late)):
+        # Epochs may differ by a batch: a resumed run must count the same one as at its start.
+        batches = len(self.learning.batches.epoch(0))
+        now.total, late = plan.asked(settings, batches) or now.total, self._late()
+        if now.finished and (why := plan.why_end(settings, now, late=late)):
             self.tell.view.say(f"this run is finished already ({why}); nothing to train")
             return
         now.finished = False
         self._plan()
         self.tell.view.start(now.total, now.update)
         begun = now.update, self.tell.seconds()
-        while not (why := self._why_end(late)):
+        while not (why := plan.why_end(settings, now, late=late)):
             pulse, late = self._update(), self._late()
             if settings.minutes is not None and not now.surveyed and now.update >= now.total / 5:
-                self._plan_anew(*begun)
+                self._plan_anew(begun)
             at_end = now.update == now.total or late
             if at_end or now.update % settings.log_every == 0:
                 self.tell.pulse(pulse)
@@ -187,40 +189,24 @@ class Loop:
         )
         self.wrapped.zero_grad(set_to_none=True)
         if not now.total:
-            # Fixed once and kept in the checkpoints: a resumed run has the same schedule. A tenth
-            # is for the optimizer, the logs and validation, which were not measured.
-            left = (settings.minutes or 0) * 60 - self.tell.seconds()
-            possible = 0.9 * left / (flight.seconds * settings.accumulate)
-            now.total = int(self.fabric.broadcast(max(1, int(possible))))
+            # Fixed once and kept in the checkpoints: a resumed run has the same schedule.
+            fitting = plan.possible(settings, self.tell.seconds(), flight)
+            now.total = int(self.fabric.broadcast(fitting))
         for line in flight.lines(now.total, settings.accumulate):
             self.tell.view.say(line)
-        if (rise := settings.schedule.rise(now.total)) > now.total / 2:
-            self.tell.view.say(
-                f"the warm-up of {rise:,} updates takes more than half of the "
-                "run; shorten it (train.schedule.warmup)",
-                style="yellow",
-            )
+        if doubt := plan.doubt(settings, now.total):
+            self.tell.view.say(doubt, style="yellow")
         self.tell.rest()
 
-    def _plan_anew(self, update: int, seconds: float) -> None:
+    def _plan_anew(self, begun: tuple[int, float]) -> None:
         """Fix the number of updates by the speed since then: a machine changes its own.
 
         A checkpoint keeps it, so that a run that is resumed from here on has the same schedule.
         """
-        now, spent = self.state, self.tell.seconds()
-        left = (self.settings.minutes or 0) * 60 - spent
-        possible = now.update + int(0.95 * left * (now.update - update) / (spent - seconds))
-        now.total, now.surveyed = int(self.fabric.broadcast(max(now.update, possible))), True
+        now = self.state
+        fitting = plan.possible_still(self.settings, now, self.tell.seconds(), begun)
+        now.total, now.surveyed = int(self.fabric.broadcast(fitting)), True
         self._save()
-
-    def _planned(self) -> int | None:
-        """The number of updates that the recipe asks for; None where it gives minutes."""
-        if self.settings.minutes is not None:
-            return None
-        # Epochs may differ by a batch: a resumed run must count the same one as at its start.
-        first = self.learning.batches.epoch(0)
-        per_epoch = math.ceil(len(first) / self.settings.accumulate)
-        return self.settings.updates or (self.settings.epochs or 0) * per_epoch
 
     def _validate(self) -> None:
         """Real decoding, on the first process; all hear the scores."""
@@ -241,21 +227,10 @@ class Loop:
         self.state.seconds, self.state.log_size = self.tell.seconds(), self.tell.log.size()
         self.keeper.save(self.state)
 
-    def _why_end(self, late: bool) -> str:
-        """Why nothing is left to train under the present settings; empty where something is."""
-        now, patience = self.state, self.settings.patience
-        if now.update >= now.total:
-            return f"all of its {now.total:,} updates are done"
-        if patience is not None and now.waited() >= patience:
-            return f"no better score for {patience} validations"
-        return "out of time before the planned number of updates" if late else ""
-
     def _late(self) -> bool:
-        minutes = self.settings.minutes
-        if minutes is None:
+        if self.settings.minutes is None:
             return False
-        # A fifteenth more than planned: the machine has become slower since the preflight.
-        return bool(self.fabric.broadcast(self.tell.seconds() > minutes * 64))
+        return bool(self.fabric.broadcast(plan.late(self.settings, self.tell.seconds())))
 
     def finish(self, card: dict[str, Any]) -> bool:
         """Average the kept checkpoints, validate the result, write the model's folder."""

@@ -43,7 +43,15 @@ def test_the_card_says_what_auto_came_to(say: Say, toy: Path, tmp_path: Path) ->
     )
 
 
-@pytest.mark.parametrize(("known", "wanted"), [({"amx_bf16": True}, "bf16-mixed"), ({}, "32-true")])
+@pytest.mark.parametrize(
+    ("known", "wanted"),
+    [
+        ({"amx_bf16": True, "avx512_bf16": True}, "bf16-mixed"),
+        ({"amx_bf16": False, "avx512_bf16": True}, "bf16-mixed"),
+        ({"amx_bf16": False, "avx512_bf16": False}, "32-true"),
+        ({}, "32-true"),
+    ],
+)
 def test_auto_is_sixteen_bits_only_where_the_processor_is_made_for_them(
     monkeypatch: pytest.MonkeyPatch, known: dict[str, bool], wanted: str
 ) -> None:
