@@ -70,6 +70,16 @@ class Embedding(nn.Module):
         return self.dropout(x)
 
 
+def reach(model: nn.Module) -> int | None:
+    """How far a model's positions reach; None where it has none."""
+    found = [
+        part.longest
+        for part in model.modules()
+        if isinstance(part, Embedding) and (part.learned is not None or part.sinusoids is not None)
+    ]
+    return min(found, default=None)
+
+
 def sinusoids(longest: int, dim: int) -> Float[Tensor, "longest dim"]:
     """P[t, 2i] = sin(t / 10000^(2i/d)), P[t, 2i+1] = cos(...) (Vaswani et al., 2017, 3.5)."""
     if dim % 2:

@@ -12,8 +12,9 @@ import re
 import types
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
+from regard.ranges import Range
 from regard.schema import (
     Later,
     RecipeError,
@@ -151,6 +152,11 @@ def convert(value: Any, wanted: Any, *, where: str, trust: tuple[str, ...] | Non
         return value
     if origin in (Union, types.UnionType):
         return _convert_union(value, options, wanted, where=where, trust=trust)
+    if origin is Annotated:
+        number = convert(value, options[0], where=where, trust=trust)
+        if not all(each.holds(number) for each in options[1:] if isinstance(each, Range)):
+            raise RecipeError(f"{where}: wanted {named(wanted)}, got {value!r}")
+        return number
     if origin is Literal:
         if value not in options:
             near = close(str(value), [str(option) for option in options])

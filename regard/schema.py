@@ -8,8 +8,9 @@ import types
 import typing
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Generic, Literal, TypeVar, Union, get_args, get_origin
 
+from regard.ranges import Range
 from regard.words import close
 
 T = TypeVar("T")
@@ -80,7 +81,8 @@ def public(module: types.ModuleType) -> list[str]:
 def hints(function: Any) -> dict[str, Any]:
     """The annotations of a function, or of what makes a class."""
     try:
-        return typing.get_type_hints(function.__init__ if inspect.isclass(function) else function)
+        made = function.__init__ if inspect.isclass(function) else function
+        return typing.get_type_hints(made, include_extras=True)
     except (NameError, TypeError):  # names that only a type checker imports
         return {}
 
@@ -99,6 +101,9 @@ def named(wanted: Any) -> str:
     if origin in (Union, types.UnionType):
         sayable = [o for o in options if not inspect.isclass(o) or o in PLAIN or part_of(o)]
         return " or ".join(named(option) for option in sayable)
+    if origin is Annotated:
+        ranges = [each.words for each in options[1:] if isinstance(each, Range)]
+        return ranges[0] if ranges else named(options[0])
     if origin is Literal:
         return "one of " + ", ".join(str(option) for option in options)
     if origin is list:

@@ -49,7 +49,7 @@ def _last(files: list[Path], count: int) -> list[Path]:
     if not 1 <= count <= len(by_update):
         raise ValueError(
             f"--last: wanted 1 to {len(by_update)}, the number of checkpoints that this run kept, "
-            f"got {count}; train with train.average={count} train.average_of=last to keep more"
+            f"got {count}; train with a larger train.average and train.average_of=last to keep more"
         )
     return list(by_update.values())[-count:]
 
@@ -61,6 +61,6 @@ def _best(files: list[Path], count: int) -> list[Path]:
     if not 1 <= count <= len(kept):
         raise ValueError(
             f"--best: wanted 1 to {len(kept)}, the number of best checkpoints that "
-            f"this run kept, got {count}; train with train.average={count} to keep more"
+            f"this run kept, got {count}; train with a larger train.average to keep more"
         )
     return kept[:count]

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import yaml
 from rich.console import Console
 from rich.table import Table
 
@@ -17,6 +18,8 @@ from regard.commands.describe import check_drawable, draw_mistakes
 from regard.commands.names import short
 from regard.commands.refuse import refuse
 from regard.commands.run import asked, together
+from regard.config import OWN, convert
+from regard.data import Captions, Pairs
 from regard.data.sources import OnError
 from regard.metrics import Comparison, plot_by_length
 from regard.tasks.evaluate import Evaluation
@@ -45,7 +48,7 @@ def evaluate(
     if against:
         models.append(regard.load(against, trust=tuple(trust)))
     _check(models, outputs=outputs, plot=plot, mistakes=mistakes)
-    part = part_of(model, data, trust=trust)
+    part = part_of(model, data, trust=trust, pictures=models[0].sees)
     how: dict[str, Any] = {"beam": beam, "penalty": penalty, "most": most, "on_error": on_error}
     found, *rest = (evaluated(each, part, metrics=metrics, **how) for each in models)
     tests = found.against(rest[0]) if rest else {}
@@ -123,25 +126,37 @@ def evaluated(
         refuse(searching, "is for models that answer; this one writes on")
     changed = any(value is not None for value in searching.values())
     how = asked(trained.decode, beam=beam, penalty=penalty) if changed else None
-    names = [name.strip() for name in metrics.split(",")] if metrics else None
+    names = None if metrics is None else [name.strip() for name in metrics.split(",")]
     result: Evaluation = trained.evaluate(
         part, metrics=names, decode=how, most=most, on_error=on_error
     )
     return result
 
 
-def part_of(model: str, data: list[str], *, trust: Sequence[str] = ()) -> Any:
-    """A part of the recipe's own data, or the files that were named."""
+def part_of(
+    model: str, data: list[str], *, trust: Sequence[str] = (), pictures: bool = False
+) -> Any:
+    """A part of the recipe's own data, the files that were named, or data as a recipe says it."""
     if len(data) > 2:
         raise ValueError(f"data: wanted one file or two parallel files, got {len(data)}")
     if len(data) == 2:
         return data
+    if data[0].lstrip().startswith("{") and not Path(data[0]).exists():
+        return _described(data[0], Captions if pictures else Pairs, (*OWN, *trust))
     if data[0] not in ("valid", "test") or Path(data[0]).exists():
         return data[0]
     part = task_in(model, trust=trust).part("valid" if data[0] == "valid" else "test")
     if part is None:
         raise ValueError(f"{model}: its recipe names no {data[0]} part; name files")
     return part
+
+
+def _described(text: str, wanted: type[Any], trust: tuple[str, ...]) -> Any:
+    try:
+        spec = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(f"data: not YAML: {' '.join(str(error).split())}") from error
+    return convert(spec, wanted, where="data", trust=trust)
 
 
 def _scores(found: Evaluation) -> Table:

@@ -41,7 +41,8 @@ def report(
         raise ValueError(f"--output: wanted a file that ends in .html, got {path.name!r}")
     trained = regard.load(model, trust=tuple(trust))
     how: dict[str, Any] = {"beam": beam, "penalty": penalty, "most": most, "on_error": on_error}
-    found = evaluated(trained, part_of(model, data, trust=trust), metrics=metrics, **how)
+    part = part_of(model, data, trust=trust, pictures=trained.sees)
+    found = evaluated(trained, part, metrics=metrics, **how)
     written = compiled(trained, Path(model), found, examples=examples)
     write_whole(path, written.html())
     print(f"{len(found.sources):,} questions\n{path}")

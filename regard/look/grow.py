@@ -74,6 +74,18 @@ class Grown:
             f"not {own.branch.token} ({own.probability:.0%}): it {fate}."
         )
 
+    def passed_over(self) -> str:
+        """In words what the beam ranks above the answer, where somebody else made the choice."""
+        ended = [n for column in self.columns for n in column if n.branch.kept and n.branch.ended]
+        first = max(ended, key=lambda node: node.branch.score, default=None)
+        if first is None or not self.best or self.best[-1].branch.score >= first.branch.score:
+            return ""
+        return (
+            f"The beam ranks {_beginning(first)} first ({first.branch.score:.2f}); the answer "
+            f"({self.best[-1].branch.score:.2f}) was chosen among all that it found, by a "
+            "consensus or by n-grams."
+        )
+
 
 def grow(search: SearchTree) -> Grown:
     """Put every branch behind the one that it continues."""
@@ -128,7 +140,7 @@ def tree_text(search: SearchTree) -> str:
             sign = "×" if not node.branch.kept else "■" if node.branch.ended else "·"
             words = f"  {sign} {beginnings[node]:{room}}  {node.branch.log_prob:8.3f}"
             lines.append(f"{words}  {_remark(node, grown)}".rstrip())
-    return "\n".join([*lines, *filter(None, [grown.why()])])
+    return "\n".join([*lines, *filter(None, [grown.why(), grown.passed_over()])])
 
 
 def _beginning(node: Node) -> str:

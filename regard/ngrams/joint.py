@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from regard.ngrams.counted import Counted, Floats, Ints, Level
-from regard.ngrams.units import NEVER, UNMET, Rows, Units
+from regard.ngrams.units import UNMET, Rows, Units
 from regard.train.checkpoint import write_tensors
 
 
@@ -51,10 +52,11 @@ class JointNgrams:
         return cls(units, known, Counted.of(rows, len(known) + 1, order=order))
 
     def log_prob(self, sources: Rows, targets: Rows) -> Floats:
-        """Of each pair; far below all others where it cannot be cut."""
+        """Of each pair; what cannot be cut is as if each symbol said were a unit never met."""
         cut = self.units.cut(sources, targets)
         rows = [self._numbers(each) for each in cut]
-        return np.where([len(row) > 0 for row in rows], self.counted.log_prob(rows), NEVER)
+        strange = self.counted.unseen * np.array([len(row) + 1 for row in targets])
+        return np.where([len(row) > 0 for row in rows], self.counted.log_prob(rows), strange)
 
     def _numbers(self, units: Ints) -> Ints:
         """The units by their places among those that were met; the last number is any other."""
@@ -81,7 +83,8 @@ class JointNgrams:
                 tensor = torch.from_numpy(array)
                 small = tensor.float() if tensor.is_floating_point() else tensor
                 tensors[f"{length}.{name}"] = small
-        part = path.with_suffix(".part")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{uuid4().hex}")  # another process may write it too
         write_tensors(part, tensors)
         part.replace(path)
 

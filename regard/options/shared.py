@@ -81,8 +81,9 @@ def part(word: argparse.ArgumentParser) -> None:
         "data",
         nargs="+",
         metavar="DATA",
-        help="valid or test (the recipe's own part), one file of pairs (.tsv, .csv, "
-        ".jsonl), or two parallel text files",
+        help="valid or test (the recipe's own part), one file of pairs (.tsv, .csv, .jsonl), two "
+        "parallel text files, or data as a recipe says it, such as "
+        "'{is: data.Coco, path: ..., images: ...}'",
     )
     word.add_argument(
         "--metrics",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,7 +110,7 @@ def trimmed(
 
 def check(temperature: float, top_k: int | None, top_p: float | None) -> None:
     """Refuse what cannot be drawn from."""
-    if temperature <= 0:
+    if not 0 < temperature < math.inf:
         raise ValueError(f"temperature: wanted a number above 0, got {temperature}")
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k: wanted 1 or more, got {top_k}")

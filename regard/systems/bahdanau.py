@@ -20,6 +20,7 @@ from regard.directions import Bidirectional
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 from regard.recurrent import CELLS
 
 
@@ -28,13 +29,13 @@ def bahdanau(
     target_vocab: int,
     *,
     cell: Literal["gru", "lstm", "rnn"] = "gru",
-    embedding: int = 256,
-    encoder: int = 256,
-    decoder: int = 512,
-    attention: int = 256,
-    readout: int = 256,
-    encoder_layers: int = 1,
-    decoder_layers: int = 1,
+    embedding: Size = 256,
+    encoder: Size = 256,
+    decoder: Size = 512,
+    attention: Size = 256,
+    readout: Size = 256,
+    encoder_layers: Size = 1,
+    decoder_layers: Size = 1,
     deep_output: Literal["tanh", "maxout"] = "tanh",
     dropout: float = 0.2,
     choice: Literal["soft", "hard"] = "soft",

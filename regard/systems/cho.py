@@ -16,6 +16,7 @@ from regard.encoders.pooling import Attend, Last, Max, Mean, Pooling
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 from regard.recurrent import CELLS
 
 
@@ -25,10 +26,10 @@ def cho(
     *,
     cell: Literal["gru", "lstm", "rnn"] = "gru",
     summary: Literal["last", "mean", "max", "attend"] = "last",
-    embedding: int = 256,
-    dim: int = 512,
-    readout: int = 256,
-    layers: int = 1,
+    embedding: Size = 256,
+    dim: Size = 512,
+    readout: Size = 256,
+    layers: Size = 1,
     deep_output: Literal["maxout", "tanh"] = "maxout",
     dropout: float = 0.2,
     tied: bool = False,

@@ -19,6 +19,7 @@ from regard.decoders.step_first import StepFirst
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 from regard.recurrent import CELLS
 
 
@@ -28,9 +29,9 @@ def conversation(
     *,
     cell: Literal["lstm", "gru", "rnn"] = "lstm",
     attention: Literal["none", "words"] = "none",
-    embedding: int = 256,
-    dim: int = 512,
-    layers: int = 2,
+    embedding: Size = 256,
+    dim: Size = 512,
+    layers: Size = 2,
     dropout: float = 0.2,
     tied: bool = False,
 ) -> Seq2Seq:

@@ -16,18 +16,19 @@ from regard.decoders.conv import ConvDecoder
 from regard.encoders.conv import ConvEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 
 
 def convs2s(
     source_vocab: int,
     target_vocab: int,
     *,
-    embedding: int = 256,
-    dim: int = 256,
-    width: int = 3,
-    layers: int = 4,
-    decoder_layers: int | None = None,
-    longest: int = 1024,
+    embedding: Size = 256,
+    dim: Size = 256,
+    width: Size = 3,
+    layers: Size = 4,
+    decoder_layers: Size | None = None,
+    longest: Size = 1024,
     dropout: float = 0.2,
     tied: bool = False,
 ) -> Seq2Seq:

@@ -22,6 +22,7 @@ from regard.encoders.gnmt import ResidualStack
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 from regard.recurrent import CELLS
 
 
@@ -30,10 +31,10 @@ def gnmt(
     target_vocab: int,
     *,
     cell: Literal["lstm", "gru", "rnn"] = "lstm",
-    embedding: int = 256,
-    dim: int = 256,
-    attention: int = 256,
-    layers: int = 4,
+    embedding: Size = 256,
+    dim: Size = 256,
+    attention: Size = 256,
+    layers: Size = 4,
     dropout: float = 0.2,
     tied: bool = False,
 ) -> Seq2Seq:

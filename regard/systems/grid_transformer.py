@@ -17,18 +17,19 @@ from regard.decoders.transformer import TransformerDecoder
 from regard.encoders.picture import PictureEncoder, Pictures
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 
 
 def grid_transformer(
     pictures: Pictures,
     target_vocab: int,
     *,
-    dim: int = 256,
-    heads: int = 4,
-    hidden: int = 512,
-    layers: int = 3,
+    dim: Size = 256,
+    heads: Size = 4,
+    hidden: Size = 512,
+    layers: Size = 3,
     norm: Norm = "pre",
-    longest: int = 128,
+    longest: Size = 128,
     dropout: float = 0.3,
     tied: bool = True,
 ) -> Seq2Seq:

@@ -22,6 +22,7 @@ from regard.directions import Bidirectional
 from regard.encoders.hierarchical import HierarchicalEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 from regard.recurrent import CELLS
 
 
@@ -31,11 +32,11 @@ def hierarchical(
     *,
     cell: Literal["gru", "lstm", "rnn"] = "gru",
     attention: Literal["none", "turns", "words"] = "none",
-    embedding: int = 256,
-    encoder: int = 256,
-    context: int = 512,
-    decoder: int = 512,
-    layers: int = 1,
+    embedding: Size = 256,
+    encoder: Size = 256,
+    context: Size = 512,
+    decoder: Size = 512,
+    layers: Size = 1,
     separator: int = Tokenizer.EOS,
     dropout: float = 0.2,
     tied: bool = False,

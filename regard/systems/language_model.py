@@ -13,6 +13,7 @@ from typing import Literal
 from regard.blocks import Embedding
 from regard.heads import Categorical
 from regard.language import LanguageModel
+from regard.ranges import Size
 from regard.recurrent import CELLS
 
 
@@ -20,9 +21,9 @@ def language_model(
     vocab: int,
     *,
     cell: Literal["lstm", "gru", "rnn"] = "lstm",
-    embedding: int = 128,
-    dim: int = 512,
-    layers: int = 1,
+    embedding: Size = 128,
+    dim: Size = 512,
+    layers: Size = 1,
     dropout: float = 0.2,
     tied: bool = False,
 ) -> LanguageModel:

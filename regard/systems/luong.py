@@ -25,6 +25,7 @@ from regard.directions import Bidirectional
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 from regard.recurrent import CELLS, Reader
 
 
@@ -35,11 +36,11 @@ def luong(
     cell: Literal["lstm", "gru", "rnn"] = "lstm",
     score: Literal["dot", "general", "concat", "scaled"] = "general",
     window: Literal["global", "monotonic", "predictive"] = "global",
-    width: int = 10,
+    width: Size = 10,
     input_feeding: bool = True,
-    embedding: int = 256,
-    dim: int = 512,
-    layers: int = 2,
+    embedding: Size = 256,
+    dim: Size = 512,
+    layers: Size = 2,
     reads: Literal["forwards", "both ways"] = "forwards",
     dropout: float = 0.2,
     tied: bool = False,

@@ -22,6 +22,7 @@ from regard.decoders.gated import Gated
 from regard.encoders.picture import PictureEncoder, Pictures
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 from regard.recurrent import CELLS
 
 
@@ -32,12 +33,12 @@ def show_attend_tell(
     choice: Literal["soft", "hard"] = "soft",
     mean: float = 0.5,
     cell: Literal["lstm", "gru", "rnn"] = "lstm",
-    annotation: int | None = None,
-    embedding: int = 256,
-    dim: int = 512,
-    attention: int = 256,
-    readout: int = 256,
-    layers: int = 1,
+    annotation: Size | None = None,
+    embedding: Size = 256,
+    dim: Size = 512,
+    attention: Size = 256,
+    readout: Size = 256,
+    layers: Size = 1,
     dropout: float = 0.5,
     annotation_dropout: float | None = None,
     tied: bool = False,

@@ -21,6 +21,7 @@ from regard.decoders.spatial import Spatial
 from regard.encoders.picture import MeanPictureEncoder, PictureEncoder, Pictures
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 from regard.recurrent import CELLS
 
 
@@ -30,10 +31,10 @@ def show_tell(
     *,
     cell: Literal["lstm", "gru", "rnn"] = "lstm",
     shown: Literal["first", "spatial"] = "first",
-    annotation: int | None = None,
-    embedding: int = 256,
-    dim: int = 512,
-    layers: int = 1,
+    annotation: Size | None = None,
+    embedding: Size = 256,
+    dim: Size = 512,
+    layers: Size = 1,
     dropout: float = 0.5,
     tied: bool = False,
 ) -> Seq2Seq:

@@ -18,6 +18,7 @@ from regard.directions import Reversed
 from regard.encoders.rnn import RecurrentEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 from regard.recurrent import CELLS
 
 
@@ -26,9 +27,9 @@ def sutskever(
     target_vocab: int,
     *,
     cell: Literal["lstm", "gru", "rnn"] = "lstm",
-    embedding: int = 256,
-    dim: int = 512,
-    layers: int = 2,
+    embedding: Size = 256,
+    dim: Size = 512,
+    layers: Size = 2,
     reverse: bool = True,
     dropout: float = 0.2,
     tied: bool = False,

@@ -18,9 +18,10 @@ from regard.decoders.transformer import TransformerDecoder
 from regard.encoders.transformer import TransformerEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
+from regard.ranges import Size
 
 
-class Size(NamedTuple):
+class Scale(NamedTuple):
     """How large a Transformer is, and what goes with it."""
 
     dim: int
@@ -32,10 +33,10 @@ class Size(NamedTuple):
 
 
 SIZES = {
-    "tiny": Size(128, 4, 256, 4, "pre", 0.3),  # some ten thousand pairs (Wu et al., 2021)
-    "small": Size(256, 4, 1024, 4, "pre", 0.2),  # some hundred thousand
-    "base": Size(512, 8, 2048, 6, "post", 0.1),  # the paper's table 3
-    "big": Size(1024, 16, 4096, 6, "post", 0.3),
+    "tiny": Scale(128, 4, 256, 4, "pre", 0.3),  # some ten thousand pairs (Wu et al., 2021)
+    "small": Scale(256, 4, 1024, 4, "pre", 0.2),  # some hundred thousand
+    "base": Scale(512, 8, 2048, 6, "post", 0.1),  # the paper's table 3
+    "big": Scale(1024, 16, 4096, 6, "post", 0.3),
 }
 
 
@@ -44,15 +45,15 @@ def transformer(
     target_vocab: int,
     *,
     size: Literal["tiny", "small", "base", "big"] = "tiny",
-    dim: int | None = None,
-    heads: int | None = None,
-    key: int | None = None,
-    hidden: int | None = None,
-    layers: int | None = None,
-    decoder_layers: int | None = None,
+    dim: Size | None = None,
+    heads: Size | None = None,
+    key: Size | None = None,
+    hidden: Size | None = None,
+    layers: Size | None = None,
+    decoder_layers: Size | None = None,
     norm: Norm | None = None,
     positions: PositionKind = "sinusoidal",
-    longest: int = 1024,
+    longest: Size = 1024,
     dropout: float | None = None,
     attention_dropout: float = 0.0,
     hidden_dropout: float = 0.0,

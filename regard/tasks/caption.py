@@ -11,6 +11,7 @@ import torch
 from regard.config import Later
 from regard.data import Captions, Report, Tokenizer
 from regard.model import Seq2Seq
+from regard.ranges import Count
 from regard.tasks import folder as model_folder
 from regard.tasks.base import Task
 from regard.tasks.caption_learning import CaptionLearning
@@ -58,7 +59,7 @@ class Caption(Task):
         critical: float | None = None,
         draws: int | None = None,
         longest: int | None = None,
-        samples: int = 3,
+        samples: Count = 3,
         about: str = "",
         result: dict[str, Any] | None = None,
     ) -> None:

@@ -18,7 +18,7 @@ import regard
 from regard.config import OWN, RecipeError, build, resolve
 from regard.data.files import write_whole
 from regard.tasks.base import Task, Trained
-from regard.train.checkpoint import write_tensors
+from regard.train.checkpoint import digest, write_tensors
 from regard.train.engine import put_weights
 
 WEIGHTS, RECIPE, CARD = "model.safetensors", "recipe.yaml", "card.json"
@@ -26,6 +26,7 @@ DEFAULT = "tasks.Translate"
 SOURCE, TARGET = "source.tokenizer.json", "target.tokenizer.json"
 PICTURES = "pictures.json"
 NGRAMS = "ngrams.safetensors"
+CHECKSUM = "weights_sha256"
 
 
 def load(folder: str | Path, *, trust: tuple[str, ...] = ()) -> Trained:
@@ -65,7 +66,7 @@ def filled(recipe: dict[str, Any]) -> dict[str, Any]:
 def read_recipe(path: Path) -> dict[str, Any]:
     """A recipe file as a mapping."""
     try:
-        recipe = yaml.safe_load(path.read_text(encoding="utf-8"))
+        recipe = yaml.load(path.read_text(encoding="utf-8"), Once)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if not isinstance(recipe, dict):
@@ -74,9 +75,23 @@ def read_recipe(path: Path) -> dict[str, Any]:
     return recipe
 
 
+class Once(yaml.SafeLoader):
+    """YAML in which no key of a mapping stands twice: the first of them would be lost unseen."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]  # type: ignore[no-untyped-call]
+        if twice := [key for place, key in enumerate(keys) if key in keys[:place]]:
+            line = node.start_mark.line + 1
+            raise yaml.YAMLError(f"the key {twice[0]!r} stands twice in the mapping of line {line}")
+        return super().construct_mapping(node, deep)
+
+
 def weights_in(folder: Path) -> dict[str, Tensor]:
     """A folder's weights by name."""
+    wanted = read_card(folder).get(CHECKSUM)
     try:
+        if wanted is not None and digest(folder / WEIGHTS) != wanted:
+            raise OSError(f"its content does not fit the checksum in {CARD}")
         return load_file(folder / WEIGHTS)
     except (SafetensorError, OSError) as error:
         raise ValueError(
@@ -109,16 +124,11 @@ def write(folder: Path, weights: Mapping[str, Tensor], card: Mapping[str, Any]) 
         "torch": torch.__version__,
         "python": platform.python_version(),
     }
-    facts = {**card, "versions": versions}
-    write_whole(folder / CARD, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
-    write_whole(folder / "card.md", _card_text(folder.name, facts))
-    write_weights(folder, weights)
-
-
-def write_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
-    """Write a model's weights, whole or not at all."""
     part = folder / f".{WEIGHTS}.part"
     write_tensors(part, weights)
+    facts = {**card, "versions": versions, CHECKSUM: digest(part)}
+    write_whole(folder / CARD, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+    write_whole(folder / "card.md", _card_text(folder.name, facts))
     part.replace(folder / WEIGHTS)
 
 

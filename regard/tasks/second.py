@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from regard.data import Corpus, Tokenizer
 from regard.data.progress import counting
 from regard.ngrams import JointNgrams
+from regard.ranges import Positive, Range
 from regard.search import Hypothesis
 from regard.tasks.folder import NGRAMS
+
+Order = Annotated[int, Range("1 to 20, the most units of a run", 1, 20)]
 
 
 class Ngrams:
@@ -22,21 +27,23 @@ class Ngrams:
     of length and coverage have no say then, but in what the beam lists.
     """
 
-    def __init__(self, *, order: int = 8, weight: float = 1.0) -> None:
-        if not 1 <= order <= 20:
-            raise ValueError(f"order: wanted runs of 1 to 20 units, got {order}")
-        if weight <= 0:
-            raise ValueError(f"weight: wanted a number above 0, got {weight}")
+    def __init__(self, *, order: Order = 8, weight: Positive = 1.0) -> None:
         self.order, self.weight = order, weight
 
     def learn(
         self, corpus: Corpus, source: Tokenizer, target: Tokenizer, *, progress: bool
     ) -> JointNgrams:
-        """From all training pairs."""
+        """From all training pairs, once: they are kept beside the corpus."""
+        kept = corpus.folder.with_name(f"{corpus.folder.name}-ngrams-{self.order}.safetensors")
+        if kept.is_file():
+            with suppress(ValueError):  # a broken one is learned again
+                return JointNgrams.load(kept)
         rows = corpus.rows(np.arange(len(corpus)))
         sizes = (source.size, target.size)
         with counting("learning n-grams", "pairs", shown=progress) as advance:
-            return JointNgrams.learn(*rows, sizes, order=self.order, advance=advance)
+            learned = JointNgrams.learn(*rows, sizes, order=self.order, advance=advance)
+        learned.save(kept)
+        return learned
 
     def restore(self, folder: Path, source: Tokenizer, target: Tokenizer) -> SecondOpinion:
         """From a model's folder."""

@@ -27,6 +27,7 @@ from regard.data import (
 from regard.data import train_tokenizers as train_on
 from regard.data.files import default_cache
 from regard.data.sources import OnError, data_error
+from regard.ranges import Count, Size
 
 
 class Question(NamedTuple):
@@ -60,11 +61,11 @@ class TextData:
         target: TokenizerSettings | None = None,
         several: bool = False,
         test: Pairs | str | list[str] | None = None,
-        most: int = 2000,
-        max_tokens: int = 512,
+        most: Size = 2000,
+        max_tokens: Size = 512,
         apart: float = 0.0,
         respell: float = 0.0,
-        both_ways: int = 0,
+        both_ways: Count = 0,
         on_error: OnError = "stop",
         cache: Path | None = None,
     ) -> None:

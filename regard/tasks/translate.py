@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from regard.config import Later, build
 from regard.data import DataError, Pairs, Report, Tokenizer
 from regard.model import Seq2Seq
+from regard.ranges import Count
 from regard.tasks import folder as model_folder
 from regard.tasks.base import Task
 from regard.tasks.decode import Decode, Room
@@ -48,7 +49,7 @@ class Translate(Task):
         agreement: float = 0.0,
         sampled: float = 1.0,
         ngrams: Ngrams | None = None,
-        samples: int = 3,
+        samples: Count = 3,
         about: str = "",
         result: dict[str, Any] | None = None,
     ) -> None:
@@ -70,6 +71,13 @@ class Translate(Task):
         self.smoothing, self.positions, self.agreement = smoothing, positions, agreement
         if ngrams is not None and decode is not None and decode.consensus is not None:
             raise ValueError("ngrams: wanted one way to choose an answer, got decode.consensus too")
+        if ngrams is not None and self.decode.beam == 1:
+            raise ValueError("ngrams: wanted a decode.beam of 2 or more to choose from, got 1")
+        if train.epochs is not None and data.both_ways >= train.epochs:
+            raise ValueError(
+                f"data.both_ways: wanted fewer than the {train.epochs} train.epochs, so that the "
+                f"last of them learn the way that is asked, got {data.both_ways}"
+            )
         self.sampled, self.ngrams = sampled, ngrams
         self.samples, self.about, self.result = samples, about, result
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from regard import tree
+from regard.blocks import reach
 from regard.data import Batches, Corpus, Report, Tokenizer
 from regard.data.both_ways import BothWays
 from regard.data.varied import Varied
@@ -55,6 +56,7 @@ class TranslateLearning(Learning):
         fit = task.train
         torch.manual_seed(fit.seed)  # the first weights are a function of the recipe, too
         self.model = self.blank()
+        self._check_reach(left_out)
         for how in (task.decode, task.validate_with):
             if how.coverage:  # refused now for a model that looks nowhere, not after training
                 Coverage(self.model, [self.model.decoder], beta=how.coverage)
@@ -77,6 +79,35 @@ class TranslateLearning(Learning):
             "source_symbols": source.size,
             "target_symbols": target.size,
         }
+
+    def _check_reach(self, left_out: Report) -> None:
+        """Refuse now, not in the middle of training, what the model has no places for."""
+        places = reach(self.model)
+        if places is None:
+            return
+        corpus, data = self.corpus, self.task.data
+        most = max(int(corpus.source_lengths.max()), int(corpus.target_lengths.max()))
+        if data.apart or data.respell:
+            most = data.max_tokens  # spelt otherwise, a text may become as long as that
+        if most >= places:
+            raise ValueError(
+                f"model.longest: wanted {most + 1:,} or more for the longest training text and its "
+                f"end, got {places:,}; raise it, or lower data.max_tokens"
+            )
+        kept = []
+        for question in self.valid:
+            size = len(self.source.encode([question.source])[0])
+            if size < places:
+                kept.append(question)
+            elif data.on_error == "skip":
+                left_out.skip(f"source over {places - 1} tokens", question.source[:20])
+            else:
+                raise ValueError(
+                    f"data.valid: {question.source[:20]!r}... has {size:,} tokens, wanted at most "
+                    f"{places - 1:,} for a model.longest of {places:,}; raise it, or set "
+                    "data.on_error: skip"
+                )
+        self.valid = kept
 
     def told(self) -> list[str]:
         """What the data are; then what was left out of them, and which symbols are unknown."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from regard.blocks import Embedding
+from regard.blocks import reach
 from regard.data import Pairs, Report, Tokenizer, as_pairs
 from regard.data.sources import OnError
 from regard.look.places import Tokens
@@ -42,7 +42,7 @@ class Translator(Answering):
         self.model, self.source, self.target = model.eval(), source, target
         self.decode, self.metrics, self.several = decode, metrics, several
         self.card, self.judge = card or {}, judge
-        self.longest = _positions(model)
+        self.longest = reach(model)
         self.scorer: Any = model
         self.models = [model]
 
@@ -119,9 +119,11 @@ class Translator(Answering):
     ) -> Evaluation:
         """Score the model on pairs with confidence intervals."""
         report = Report()
-        asked = questions(as_pairs(data, on_error=on_error), several=self.several, report=report)
+        pairs = as_pairs(data, on_error=on_error)
+        asked = questions(pairs, several=self.several, report=report)
         if not asked:
-            raise ValueError("evaluate: wanted pairs to score the model on, got none")
+            files = " and ".join(map(str, pairs.files))
+            raise ValueError(f"evaluate: wanted pairs to score the model on, got none in {files}")
         asked = asked if most is None else evenly(asked, most)
         found = evaluate(self, asked, metrics=metrics or self.metrics, decode=decode)
         return replace(found, skipped=report.lines())
@@ -176,13 +178,3 @@ def _chunks(lines: Iterable[str], most: int) -> Iterator[list[str]]:
         yield chunk
         raise
     yield chunk
-
-
-def _positions(model: Seq2Seq) -> int | None:
-    """How far a model's positions reach; None where it has none."""
-    reach = [
-        part.longest
-        for part in model.modules()
-        if isinstance(part, Embedding) and (part.learned is not None or part.sinusoids is not None)
-    ]
-    return min(reach, default=None)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
+Device = Literal["auto", "cpu", "gpu", "cuda", "mps"]
 Strategy = Literal["auto", "ddp", "fsdp"]
 Precision = Literal["32-true", "16-mixed", "bf16-mixed", "64-true", "auto"]
 

@@ -96,17 +96,21 @@ class Loop:
         begun = now.update, self.tell.seconds()
         while not (why := plan.why_end(settings, now, late=late)):
             pulse, late = self._update(), self._late()
-            if settings.minutes is not None and not now.surveyed and now.update >= now.total / 5:
+            anew = settings.minutes is not None and not now.surveyed
+            if anew := anew and now.update >= now.total / 5:
                 self._plan_anew(begun)
             at_end = now.update == now.total or late
             if at_end or now.update % settings.log_every == 0:
                 self.tell.pulse(pulse)
             every = settings.validate_every
             due = now.position == 0 if every is None else now.update % every == 0
+            kept = due or at_end or anew or now.update % settings.checkpoint_every == 0
+            if kept:
+                self.keeper.check(now.update)
             if due or at_end:
                 self._validate()
                 late = self._late()  # what there is now will be kept
-            if due or at_end or now.update % settings.checkpoint_every == 0:
+            if kept:
                 self._save()
         if now.update < now.total:
             self.tell.view.say(f"{why}: stopping")
@@ -132,7 +136,8 @@ class Loop:
         # With 16 bits a gradient may overflow now and then: the scaler skips that step.
         scaled = self.precision == "16-mixed"
         if not (math.isfinite(loss) and (scaled or math.isfinite(gradient))):
-            raise self.keeper.diverged(loss, gradient, now.update + 1)
+            found = f"the loss is {loss} and its gradient's norm {gradient}"
+            raise self.keeper.diverged(found, now.update + 1)
         self.optimizer.step()
         self.optimizer.zero_grad()
         now.update += 1
@@ -206,7 +211,6 @@ class Loop:
         now = self.state
         fitting = plan.possible_still(self.settings, now, self.tell.seconds(), begun)
         now.total, now.surveyed = int(self.fabric.broadcast(fitting)), True
-        self._save()
 
     def _validate(self) -> None:
         """Real decoding, on the first process; all hear the scores."""

@@ -98,11 +98,16 @@ class Keeper:
         which = f"{self.average_of} of the run, from update {', '.join(map(str, sets))}"
         return state.averaged(list(sets.values())), which
 
-    def diverged(self, loss: float, gradient: float, update: int) -> DivergedError:
+    def check(self, update: int) -> None:
+        """Keep no weights that are no numbers: nothing could go on from them."""
+        for name, tensor in weights_of(self.model).items():
+            if not bool(tensor.isfinite().all()):
+                raise self.diverged(f"{name} has weights that are no finite numbers", update)
+
+    def diverged(self, found: str, update: int) -> DivergedError:
         """What to say when numbers are no longer numbers."""
         return DivergedError(
-            f"the loss is {loss} and its gradient's norm {gradient} at update {update}: training "
-            f"has diverged; {checkpoint.last_good(self.folder)}. Lower the learning rate "
-            "(train.optimizer.lr), lengthen the warm-up (train.schedule.warmup) or clip harder "
-            "(train.clip)"
+            f"{found} at update {update}: training has diverged; "
+            f"{checkpoint.last_good(self.folder)}. Lower the learning rate (train.optimizer.lr), "
+            "lengthen the warm-up (train.schedule.warmup) or clip harder (train.clip)"
         )

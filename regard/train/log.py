@@ -19,7 +19,7 @@ class Log:
         path = folder / "log.jsonl"
         path.touch()
         with path.open("r+b") as file:  # what was written after the checkpoint happens again
-            file.truncate(size)
+            file.truncate(min(size, path.stat().st_size))  # of a lost log there is less
         self._log = path.open("ab")
         self._timing = (folder / "timing.jsonl").open("a", encoding="utf-8")
         self._board = _tensorboard(folder / "tensorboard", update) if tensorboard else None

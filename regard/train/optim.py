@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from regard.config import Later
+from regard.ranges import Between, Share, Size
 from regard.words import nearest
 
 
@@ -67,7 +68,7 @@ class InverseSqrt(Schedule):
 class Cosine(Schedule):
     """floor + (1 - floor) (1 + cos(pi t / T)) / 2 (Loshchilov and Hutter, 2017)."""
 
-    def __init__(self, *, warmup: int | float = 0, floor: float = 0.0) -> None:
+    def __init__(self, *, warmup: int | float = 0, floor: Share = 0.0) -> None:
         super().__init__(warmup=warmup)
         self.floor = floor
 
@@ -86,7 +87,7 @@ class Linear(Schedule):
 class Plateau(Schedule):
     """Multiply by `by` whenever `patience` validations in a row brought no better score."""
 
-    def __init__(self, *, warmup: int | float = 0, by: float = 0.5, patience: int = 2) -> None:
+    def __init__(self, *, warmup: int | float = 0, by: Between = 0.5, patience: Size = 2) -> None:
         super().__init__(warmup=warmup)
         self.by, self.patience = by, patience
 

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Literal
 import torch
 
 from regard.config import Later
-from regard.train.engine import Precision, Strategy
+from regard.ranges import Between, NotNegative, Positive, Seed, Size
+from regard.train.engine import Device, Precision, Strategy
 from regard.train.optim import InverseSqrt, Schedule
 
 
@@ -32,49 +33,39 @@ class Fit:
     def __init__(
         self,
         *,
-        epochs: int | None = None,
-        updates: int | None = None,
-        minutes: float | None = None,
+        epochs: Size | None = None,
+        updates: Size | None = None,
+        minutes: Positive | None = None,
         start: Path | None = None,
-        tokens: int = 4096,
-        sentences: int | None = None,
-        accumulate: int = 1,
+        tokens: Size = 4096,
+        sentences: Size | None = None,
+        accumulate: Size = 1,
         optimizer: Later[torch.optim.Optimizer] | None = None,
-        rates: dict[str, float] | None = None,
+        rates: dict[str, NotNegative] | None = None,
         schedule: Schedule | None = None,
-        clip: float | None = 1.0,
+        clip: Positive | None = 1.0,
         clip_by: Literal["norm", "value"] = "norm",
-        validate_every: int | None = None,
-        checkpoint_every: int = 1000,
-        log_every: int = 20,
-        patience: int | None = None,
-        average: int = 1,
+        validate_every: Size | None = None,
+        checkpoint_every: Size = 1000,
+        log_every: Size = 20,
+        patience: Size | None = None,
+        average: Size = 1,
         average_of: Literal["best", "last"] = "best",
-        ema: float | None = None,
-        seed: int = 1,
-        device: str = "auto",
-        devices: int = 1,
+        ema: Between | None = None,
+        seed: Seed = 1,
+        device: Device = "auto",
+        devices: Size = 1,
         strategy: Strategy = "auto",
         precision: Precision = "32-true",
         tensorboard: bool = True,
     ) -> None:
-        limits: dict[str, int | float | None] = {
-            "epochs": epochs,
-            "updates": updates,
-            "minutes": minutes,
-        }
-        numbers: dict[str, int | float | None] = {
-            "tokens": tokens,
-            "sentences": sentences,
-            "accumulate": accumulate,
-            "validate_every": validate_every,
-            "checkpoint_every": checkpoint_every,
-            "log_every": log_every,
-            "patience": patience,
-            "average": average,
-            "devices": devices,
-        }
-        _check(limits, numbers, rates or {})
+        limits = {"epochs": epochs, "updates": updates, "minutes": minutes}
+        named = [name for name, limit in limits.items() if limit is not None]
+        if len(named) != 1:
+            raise ValueError(
+                "wanted one of epochs, updates or minutes to say how long to train, "
+                f"got {' and '.join(named) or 'none'}"
+            )
         self.epochs, self.updates, self.minutes = epochs, updates, minutes
         self.start = start
         self.tokens, self.sentences, self.accumulate = tokens, sentences, accumulate
@@ -89,23 +80,3 @@ class Fit:
         self.device, self.devices = device, devices
         self.strategy: Strategy = strategy
         self.precision: Precision = precision
-
-
-def _check(
-    limits: dict[str, int | float | None],
-    numbers: dict[str, int | float | None],
-    rates: dict[str, float],
-) -> None:
-    """One limit, and numbers that can be."""
-    named = [name for name, limit in limits.items() if limit is not None]
-    if len(named) != 1:
-        raise ValueError(
-            "wanted one of epochs, updates or minutes to say how long to train, "
-            f"got {' and '.join(named) or 'none'}"
-        )
-    for name, number in {**limits, **numbers}.items():
-        if number is not None and number <= 0:
-            raise ValueError(f"{name}: wanted a number above 0, got {number}")
-    for prefix, rate in rates.items():
-        if rate < 0:
-            raise ValueError(f"rates: wanted 0 or more for {prefix}, got {rate}")

@@ -359,7 +359,9 @@ def test_what_finetuning_wants(photos: Path, say: Say) -> None:
     wrong = said("unknown", train__rates={"backbone": 0.1})
     assert "train.rates.backbone: no weight has a name that begins so" in wrong
     assert "did you mean 'encoder.backbone'?" in wrong
-    assert "rates: wanted 0 or more for head, got -1" in said("less", train__rates={"head": -1})
+    assert "train.rates.head: wanted a number of 0 or more, got -1" in said(
+        "less", train__rates={"head": -1}
+    )
 
 
 @pytest.mark.parametrize(

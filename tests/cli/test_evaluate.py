@@ -125,6 +125,22 @@ def test_bad_lines_stop_or_are_counted(say: Say, model: Path, toy: Path, tmp_pat
     assert "1 skipped: empty target" in page.read_text()
 
 
+def test_data_as_a_recipe_says_it(say: Say, model: Path, toy: Path, tmp_path: Path) -> None:
+    path = tmp_path / "named.csv"
+    rows = (toy / "valid.tsv").read_text().replace("\t", ",")
+    path.write_text("word,back\n" + rows)
+    spec = f"{{is: data.Table, path: {path}, source: word, target: back}}"
+    said = say("evaluate", model, spec, "--json")
+    assert said.code == 0, said.err
+    assert said.out == say("evaluate", model, toy / "valid.tsv", "--json").out
+    wrong = say("evaluate", model, "{is: data.Tabel, path: x}")
+    assert wrong.code == 1
+    assert "data.is: no 'Tabel' in regard.data; did you mean 'Table'?" in wrong.err
+    empty = tmp_path / "empty.tsv"
+    empty.write_text("")
+    assert f"got none in {empty}" in say("evaluate", model, empty).err
+
+
 def test_a_part_of_the_recipe_may_be_skipped_too(say: Say, model: Path, tmp_path: Path) -> None:
     own = shutil.copytree(model, tmp_path / "model")
     recipe = yaml.safe_load((own / "recipe.yaml").read_text())

@@ -115,6 +115,22 @@ def test_training_says_what_it_counted(say: Say, toy: Path) -> None:
     assert "ngrams:\n  order: 2\n  weight: 1.0\n" in (toy / "counted/recipe.yaml").read_text()
 
 
+def test_what_cannot_be_cut_is_far_behind_but_not_beyond_all_numbers(second: Path) -> None:
+    ngrams = JointNgrams.load(second / "ngrams.safetensors")
+    short, long = ngrams.log_prob([[4], [4]], [[4], [4] * 5])
+    assert -200 < long < short - 10
+
+
+def test_they_are_learned_once(say: Say, toy: Path) -> None:
+    settings = ["ngrams={order: 4}", "train.updates=1"]
+    for number in range(2):
+        said = say("train", toy / "toy.yaml", *settings, "--output", toy / f"once{number}")
+        assert said.code == 0, said.err
+    assert "learning n-grams" not in said.err
+    first, again = (toy / f"once{n}/ngrams.safetensors" for n in range(2))
+    assert first.read_bytes() == again.read_bytes()
+
+
 def test_a_folder_without_its_ngrams_is_refused(say: Say, second: Path, tmp_path: Path) -> None:
     for path in second.glob("*.*"):
         if path.is_file() and path.name != "ngrams.safetensors":
@@ -127,13 +143,14 @@ def test_a_folder_without_its_ngrams_is_refused(say: Say, second: Path, tmp_path
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (["ngrams={order: 0}"], "order: wanted runs of 1 to 20 units, got 0"),
-        (["ngrams={weight: -1}"], "weight: wanted a number above 0, got -1"),
+        (["ngrams={order: 0}"], "ngrams.order: wanted 1 to 20, the most units of a run, got 0"),
+        (["ngrams={weight: -1}"], "ngrams.weight: wanted a number above 0, got -1"),
         (["ngrams={ordre: 4}"], "order"),
         (
             ["ngrams={}", "decode={consensus: {is: search.Consensus}}"],
             "ngrams: wanted one way to choose an answer",
         ),
+        (["ngrams={}", "decode={beam: 1}"], "ngrams: wanted a decode.beam of 2 or more"),
     ],
 )
 def test_ngrams_that_mean_nothing_are_refused(

@@ -17,7 +17,7 @@ MISTAKES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"model__Encoder": 3}, ("model.Encoder", "did you mean 'encoder'?")),
     (
         {"data__xyz": 3},
-        ("data.xyz: unknown key", "wanted one of apart, cache, held_out"),
+        ("data.xyz: unknown key", "wanted one of apart, both_ways, cache"),
     ),
     ({"model__is": None}, ("model.attention: unknown key", "model.is is missing")),
     ({"data__train": None}, ("data.train: missing", "data.Parallel", "a text", "a list of texts")),
@@ -68,7 +68,40 @@ MISTAKES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ),
     ({"train__epochs": 3}, ("train: wanted one of epochs, updates or minutes", "epochs and upd")),
     ({"train__updates": None}, ("train: wanted one of epochs, updates or minutes", "got none")),
+    # Ranges
+    ({"model__encoder": 0}, ("model.encoder: wanted a whole number of 1 or more, got 0",)),
+    ({"model__encoder_layers": -1}, ("model.encoder_layers: wanted a whole number of 1 or",)),
+    ({"model": {**TRANSFORMER, "layers": 0}}, ("model.layers: wanted a whole number of 1 or",)),
+    ({"train__updates": 0}, ("train.updates: wanted a whole number of 1 or more or null, got 0",)),
+    ({"train__clip": -1}, ("train.clip: wanted a number above 0 or null, got -1",)),
+    ({"train__clip": float("nan")}, ("train.clip: wanted a number above 0 or null, got nan",)),
+    ({"train__ema": 2}, ("train.ema: wanted a number between 0 and 1 or null, got 2",)),
+    (
+        {"train__updates": None, "train__minutes": float("inf")},
+        ("train.minutes: wanted a number above 0 or null, got inf",),
+    ),
+    ({"train__seed": -1}, ("train.seed: wanted a whole number from 0 to 2^63 - 1, got -1",)),
+    ({"train__device": "foo"}, ("train.device: wanted one of auto, cpu", "got 'foo'")),
+    (
+        {"train__schedule": {"is": "train.Cosine", "floor": -3}},
+        ("train.schedule.floor: wanted a number from 0 to 1, got -3",),
+    ),
+    ({"data__most": 0}, ("data.most: wanted a whole number of 1 or more, got 0",)),
+    ({"samples": -1}, ("samples: wanted a whole number of 0 or more, got -1",)),
     # Sizes that do not fit together
+    (
+        {"model": {**TRANSFORMER, "longest": 6}},
+        ("model.longest: wanted 7 or more for the longest training text", "got 6"),
+    ),
+    (
+        {
+            "train__updates": None,
+            "train__epochs": 2,
+            "data__both_ways": 2,
+            "data__target": None,
+        },
+        ("data.both_ways: wanted fewer than the 2 train.epochs",),
+    ),
     ({"model": {**TRANSFORMER, "heads": 3}}, ("model.heads", "dim = 16", "got 3")),
     ({"model__tied": True, "model__readout": 16}, ("model: tied", "16", "24")),
     (
@@ -96,6 +129,31 @@ def test_recipe(
     for words in wanted:
         assert words in said.err
     assert not (tmp_path / "run").exists()
+
+
+def test_a_validation_text_beyond_the_positions_is_found_at_once(
+    say: Say, toy: Path, tmp_path: Path
+) -> None:
+    valid = tmp_path / "valid.tsv"
+    valid.write_text("abc\tcba\n" + "f" * 30 + "\tf\n")
+    recipe = recipe_of(
+        toy, model={**TRANSFORMER, "longest": 20}, data__valid=str(valid), train__updates=1
+    )
+    path = saved(tmp_path / "long.yaml", recipe)
+    said = say("train", path, "--output", tmp_path / "run", "--quiet")
+    assert_short(said)
+    assert "data.valid: 'ffffffffffffffffffff'... has 30 tokens, wanted at most 19" in said.err
+    said = say("train", path, "data.on_error=skip", "--output", tmp_path / "run")
+    assert said.code == 0, said.err
+    assert "1 of validation left out: source over 19 tokens" in said.err
+
+
+def test_a_key_that_stands_twice(say: Say, toy: Path, tmp_path: Path) -> None:
+    text = (toy / "toy.yaml").read_text()
+    (tmp_path / "twice.yaml").write_text(text + "metrics: [cer]\n")
+    said = say("train", tmp_path / "twice.yaml", "--output", tmp_path / "run")
+    assert_short(said)
+    assert "the key 'metrics' stands twice" in said.err
 
 
 @pytest.mark.parametrize("part", ["train", "valid", "test"])

@@ -187,15 +187,23 @@ def test_a_run_of_minutes_is_planned_anew_once(
     recipe = saved(tmp_path / "timed.yaml", recipe_of(toy, **changes))
     anew, plans = Loop._plan_anew, []
 
-    def noted(self: Loop, update: int, seconds: float) -> None:
-        anew(self, update, seconds)
+    def noted(self: Loop, begun: tuple[int, float]) -> None:
+        anew(self, begun)
+        plans.append((self.state.update, self.state.total))
+
+    saved_at, save = [], Loop._save
+
+    def noted_save(self: Loop) -> None:
+        save(self)
         kept = checkpoint.read(checkpoint.listed(tmp_path / "run" / "checkpoints")[-1]).facts
-        plans.append((self.state.total, kept["total"], kept["surveyed"]))
+        saved_at.append((kept["update"], kept["total"], kept["surveyed"]))
 
     monkeypatch.setattr(Loop, "_plan_anew", noted)
+    monkeypatch.setattr(Loop, "_save", noted_save)
     assert say("train", recipe, "--output", tmp_path / "run").code == 0
-    [(total, kept, surveyed)] = plans
-    assert (kept, surveyed) == (total, True)
+    [(update, total)] = plans
+    # What it planned is kept with the update after which it did, whose log is whole by then.
+    assert saved_at[0] == (update, total, True)
     assert read_card(tmp_path / "run")["updates"] <= total
 
 

@@ -75,6 +75,8 @@ def test_narrow_sampling_is_greedy(say: Say, model: Path) -> None:
     ("wrong", "said"),
     [
         (("--sample", "--temperature", 0), "temperature: wanted a number above 0, got 0.0"),
+        (("--sample", "--temperature", "nan"), "temperature: wanted a number above 0, got nan"),
+        (("--sample", "--temperature", "inf"), "temperature: wanted a number above 0, got inf"),
         (("--sample", "--top-k", 0), "top_k: wanted 1 or more, got 0"),
         (("--sample", "--top-p", 1.5), "top_p: wanted a share"),
         (("--top-k", 3), "--top-k: is for drawing at random; add --sample"),

@@ -61,6 +61,12 @@ def test_hugging_face_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     file = put(tmp_path / "a.jsonl", '{"source": "x", "target": "y"}\n')
     assert read(HuggingFace(file))[0] == [("x", "y")]
     assert "cannot load split 'dev'" in message(HuggingFace(file, split="dev"))
+    torn = tmp_path / "torn"
+    torn.mkdir()
+    (torn / "train.csv").write_text("source,target\na,b\nc,d,e\n")
+    said = message(HuggingFace(torn))
+    assert "cannot load split 'train'" in said
+    assert "Expected 2 fields in line 3, saw 3" in said
 
 
 def test_hugging_face_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:

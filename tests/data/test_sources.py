@@ -163,6 +163,15 @@ def test_missing_column_names_the_nearest(tmp_path: Path) -> None:
     assert "did you mean 'german'?" in said
 
 
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
+def test_a_row_of_names_is_no_pair(tmp_path: Path, name: str) -> None:
+    between = "\t" if name == "a.tsv" else ","
+    path = put(tmp_path / name, f"Source{between}target\nx{between}y\n")
+    assert f"{path}:1: a row of names (Source, target) would be a pair" in message(Table(path))
+    assert read(Table(path, header=True))[0] == [("x", "y")]
+    assert read(Table(path, on_error="skip"))[0] == [("x", "y")]
+
+
 def test_bad_csv_names_the_row_start(tmp_path: Path) -> None:
     path = put(tmp_path / "a.csv", 'a,b\n"c,d\ne,f\n')
     assert f"{path}:2: the row that starts here is not CSV" in message(Table(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import random
@@ -199,6 +200,29 @@ def test_divergence_names_the_last_good_checkpoint(tmp_path: Path) -> None:
     )
     with pytest.raises(DivergedError, match=r"last good checkpoint is .*step-0000000\d.*lr"):
         run(path, tmp_path / "out")
+
+
+def test_weights_that_are_no_numbers_are_not_kept(tmp_path: Path) -> None:
+    from regard.train import DivergedError
+
+    path = write_recipe(
+        tmp_path, clip=None, accumulate=1, checkpoint_every=1, validate_every=1000, ema=None,
+        optimizer={"is": "torch.optim.SGD", "lr": 3e38},
+    )  # fmt: skip
+    with pytest.raises(DivergedError, match="has diverged"):
+        run(path, tmp_path / "out")
+    for kept in checkpoint.listed(tmp_path / "out" / "checkpoints"):
+        weights = {n: t for n, t in load_file(kept).items() if n.startswith("model/")}
+        assert all(bool(tensor.isfinite().all()) for tensor in weights.values())
+
+
+def test_a_lost_log_begins_anew(tmp_path: Path) -> None:
+    path = write_recipe(tmp_path, updates=6, validate_every=6)
+    run(path, tmp_path / "out")
+    (tmp_path / "out" / "log.jsonl").unlink()
+    run(write_recipe(tmp_path, updates=12, validate_every=6), tmp_path / "out")
+    lines = (tmp_path / "out" / "log.jsonl").read_text().splitlines()
+    assert {json.loads(line)["update"] for line in lines} == {10, 12}
 
 
 def test_early_stopping_is_resumed_too(tmp_path: Path) -> None:

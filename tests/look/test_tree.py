@@ -103,6 +103,15 @@ def test_text_for_a_terminal():
     ]
 
 
+def test_who_else_chose_the_answer_is_said():
+    assert grow(SEARCH).passed_over() == ""
+    other = [n for column in grow(SEARCH).columns for n in column if n.branch.score == -0.6]
+    assert len(other) == 1
+    forks = [f._replace(score=-0.1) if f.score == -0.6 else f for f in SEARCH.forks]
+    said = tree_text(SearchTree(SEARCH.width, forks, SEARCH.best)).splitlines()[-1]
+    assert said.startswith("The beam ranks n ow z </s> first (-0.10); the answer (-0.33) was")
+
+
 def test_long_beginnings_keep_their_end():
     forks = [Branch(step, 0, "word", -1.0 - step, -1.0, True, False) for step in range(30)]
     lines = tree_text(SearchTree(1, forks, list(range(30)))).splitlines()
