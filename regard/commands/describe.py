@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any
 
 import numpy as np
@@ -14,12 +17,15 @@ import numpy as np
 from regard.data import Report, images_in, open_image
 from regard.data.images import reduced
 from regard.data.progress import counting
+from regard.data.text_files import mode_of
 from regard.tasks.decode import Decode, Sampling
 from regard.tasks.evaluate import Evaluation
 from regard.tasks.output import Output
 
 PAGE = 100
 """Pictures of a sheet: with more it would be taller than the 16,384 pixels of many viewers."""
+UNSHOWN = re.compile(r'^"|[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]')
+"""In a name that stands in a line of output only in quotes, as JSON has it."""
 TELLING = ("cider", "meteor", "rouge_l")
 """Metrics that tell single captions apart; BLEU-4 of most of them is 0."""
 
@@ -89,8 +95,9 @@ def check_drawable(path: str) -> None:
 def pictures(paths: Iterable[str]) -> list[Path]:
     """The pictures named, and those of the folders named."""
     found: list[Path] = []
-    for path in map(Path, filter(str.strip, paths)):
-        found += images_in(path) if path.is_dir() else [path]
+    for name in filter(str.strip, paths):
+        is_folder = name.endswith(("/", os.sep)) or S_ISDIR(mode_of(Path(name)))
+        found += images_in(name) if is_folder else [Path(name)]
     if not found:
         raise ValueError("wanted pictures or folders of pictures behind the model, got none")
     return found
@@ -107,6 +114,7 @@ def _print(output: Output, *, as_json: bool, every: bool) -> None:
         print(json.dumps(output.as_dict(), ensure_ascii=False), flush=True)
         return
     for name, _, score, text in ranked(output):
+        name = json.dumps(name) if UNSHOWN.search(name) else name
         print(f"{name}\t{score}\t{text}" if every else f"{name}\t{text}", flush=True)
 
 

@@ -47,7 +47,7 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
     folder = Path(output or Path("runs") / path.stem)
     first = os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0")) == "0"
     view = View(quiet=quiet or not first)
-    resolved = complete({"is": DEFAULT, **wanted}, Task)
+    resolved = task.anchored(complete({"is": DEFAULT, **wanted}, Task))
     if first:
         _check_deletable(folder) if fresh else _same_run(folder, resolved, wanted)
     learning = task.prepare(progress=first and not quiet)

@@ -2,18 +2,21 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from stat import S_ISDIR, S_ISLNK, S_ISREG
 from typing import Literal, NamedTuple
 
 from regard.data.json_lines import MissingKeyError, as_text, reach, records
 from regard.data.sources import JSON, Checked, Checks, OnError, Report, set_aside
 from regard.data.tables import Column, Table
-from regard.data.text_files import existing
+from regard.data.text_files import existing, mode_of
 from regard.words import close
 
 # Flickr8k.token.txt and its kin number the captions of a picture: NAME.jpg#2.
 NUMBERED = re.compile(r"#\d+$")
+FOLDERS = ("images", "Images")
+"""Where pictures lie beside their captions; the second in Flickr8k as Kaggle has it."""
 
 
 class Captioned(NamedTuple):
@@ -27,8 +30,8 @@ class Captioned(NamedTuple):
 class Captions(Checked, ABC):
     """Pictures with captions that can be read again and again, in the same order each time.
 
-    `images` is the folder of the pictures; without it, the folder "images" beside the file of
-    captions, or else the folder of that file.
+    `images` is the folder of the pictures; without it, the folder "images" (or "Images") beside
+    the file of captions, or else the folder of that file.
     """
 
     def __init__(
@@ -56,6 +59,9 @@ class Captions(Checked, ABC):
         """Give every picture once, with all its captions; what is left out is counted."""
         found: dict[str, Captioned] = {}
         for name, captions, where in self._rows(report):
+            if not name.strip():
+                self.checks.refuse(report, "empty name", where, "the picture's name is empty")
+                continue
             kept = [text for text in captions if self._passes(text, where, report)]
             if name not in found:
                 found[name] = Captioned(self._place(name), [], where)
@@ -63,7 +69,7 @@ class Captions(Checked, ABC):
         for picture in found.values():
             if not picture.captions:
                 report.skip("picture without captions", picture.where)
-            elif not picture.path.is_file():
+            elif not S_ISREG(mode_of(picture.path)):
                 self._miss(picture, report)
             else:
                 yield picture
@@ -79,17 +85,20 @@ class Captions(Checked, ABC):
 
     def _place(self, name: str) -> Path:
         """Where a picture of this name lies."""
-        beside = self.path.parent / "images"
-        folder = self.folder or (beside if beside.is_dir() else self.path.parent)
+        beside = (self.path.parent / folder for folder in FOLDERS)
+        folder = self.folder or next((each for each in beside if each.is_dir()), self.path.parent)
         return folder / name
 
     def _miss(self, picture: Captioned, report: Report) -> None:
-        folder, hint = picture.path.parent, ""
-        if not folder.is_dir():
+        path, folder, hint = picture.path, picture.path.parent, ""
+        if not S_ISDIR(mode_of(folder)):
             hint = f", for there is no folder {folder}"
+        elif S_ISLNK(mode_of(path, follow=False)):
+            hint = ", only a link that leads nowhere"
         elif self.checks.on_error == "stop":  # a look through the folder, which is said once
-            hint = close(picture.path.name, (each.name for each in folder.iterdir()), cutoff=0.8)
-        problem = f"there is no picture {picture.path}{hint}"
+            files = (each.name for each in folder.iterdir() if each.is_file())
+            hint = close(path.name, files, cutoff=0.8)
+        problem = f"there is no picture {path}{hint}"
         self.checks.refuse(report, "missing picture", picture.where, problem)
 
 
@@ -125,6 +134,22 @@ class CaptionsAside(Captions):
                 yield each
 
 
+def captions_in(
+    found: Iterable[tuple[str, object]], image: str, captions: str, checks: Checks, report: Report
+) -> Iterator[tuple[str, list[str], str]]:
+    """The names and captions that records hold under two keys, with where they stand."""
+    for where, record in found:
+        try:
+            name = as_text(reach(record, image), f"the key {image!r}")
+            said = reach(record, captions)
+            several = said if isinstance(said, list) else [said]
+            texts = [as_text(text, f"the key {captions!r}").strip() for text in several]
+        except MissingKeyError as error:
+            checks.refuse(report, "missing key", where, str(error))
+        else:
+            yield name, texts, where
+
+
 class CaptionLines(Captions):
     """A file with one JSON object a line: the picture's name, one caption or a list of them."""
 
@@ -148,16 +173,14 @@ class CaptionLines(Captions):
         return {"is": "data.CaptionLines", "keys": keys, **self.checks.as_dict()}
 
     def _rows(self, report: Report) -> Iterator[tuple[str, list[str], str]]:
-        for where, record in records(self.path, self.checks, report):
-            try:
-                name = as_text(reach(record, self.image), f"the key {self.image!r}")
-                said = reach(record, self.captions)
-                several = said if isinstance(said, list) else [said]
-                texts = [as_text(text, f"the key {self.captions!r}").strip() for text in several]
-            except MissingKeyError as error:
-                self.checks.refuse(report, "missing key", where, str(error))
-            else:
-                yield name, texts, where
+        found = records(self.path, self.checks, report)
+        yield from captions_in(found, self.image, self.captions, self.checks, report)
+
+
+class _Rows(Table):
+    """Calls its columns what a source of captions calls them."""
+
+    KEYS = ("image", "caption")
 
 
 class CaptionTable(Captions):
@@ -179,7 +202,7 @@ class CaptionTable(Captions):
         longest: int = 10_000,
     ) -> None:
         super().__init__(path, images, on_error, longest)
-        self.table = Table(
+        self.table = _Rows(
             path,
             source=image,
             target=caption,

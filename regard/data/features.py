@@ -166,7 +166,7 @@ def extract(
     unreadable: dict[Path, DataError] = {}
     found = fingerprints(list(paths), Path(cache), faults=unreadable)
     if unreadable and on_error == "stop":
-        raise next(iter(unreadable.values()))
+        raise next(iter(unreadable.values())).or_skipped("pictures")
     digests = [bytes.fromhex(digest) for digest in found]
     missing = {d: path for d, path in zip(digests, paths, strict=True) if d and d not in store}
     failed: dict[bytes, DataError] = {}
@@ -195,7 +195,7 @@ def _fill(
         for looked in _looking(wanted, backbone, batch):
             for digest, error in looked.failed.items():
                 if on_error == "stop":
-                    raise error
+                    raise error.or_skipped("pictures")
                 failed[digest] = error
             if looked.digests:
                 store.add(looked.digests, looked.maps)

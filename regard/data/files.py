@@ -49,17 +49,20 @@ def write_whole(path: Path, text: str) -> None:
 @contextmanager
 def whole_folder(folder: Path, usable: Callable[[Path], bool]) -> Iterator[Path]:
     """Give a folder to fill, which takes its name only once it is full and on the disk."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(folder)
     temporary = folder.with_name(f".{folder.name}.{uuid4().hex}")
-    temporary.mkdir()
     try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(folder)
+        temporary.mkdir()
         yield temporary
         for file in sorted(temporary.iterdir()):
             sync(file)
         sync(temporary)
         _publish(temporary, folder, usable)
         sync(folder.parent)
+    except OSError as error:
+        remedy = "make room there, or keep prepared data elsewhere (data.cache, $REGARD_CACHE)"
+        raise OSError(f"cannot write {folder}: {error}; {remedy}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -113,13 +116,13 @@ def fingerprints(
     memo = read_json(memo_path)
     found, news = [], {}
     for file in files:
-        path, stat = str(file.resolve()), file.stat()
-        stamp: list[JSON] = [stat.st_size, stat.st_mtime_ns]
-        known = memo.get(path)
-        if isinstance(known, dict) and known.get("stamp") == stamp:
-            found.append(str(known["sha256"]))
-            continue
         try:
+            path, stat = str(file.resolve()), file.stat()
+            stamp: list[JSON] = [stat.st_size, stat.st_mtime_ns]
+            known = memo.get(path)
+            if isinstance(known, dict) and known.get("stamp") == stamp:
+                found.append(str(known["sha256"]))
+                continue
             with file.open("rb") as stream:
                 found.append(hashlib.file_digest(stream, "sha256").hexdigest())
         except OSError as error:

@@ -5,16 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from regard.data.caption_json import Coco
-from regard.data.captioned import CaptionLines, Captions, CaptionTable
+from regard.data.captioned import CaptionLines, Captions, CaptionTable, captions_in
+from regard.data.json_lines import records
 from regard.data.sources import JSON, OnError, Report, data_error
-from regard.data.text_files import existing, kind
+from regard.data.text_files import existing, kind, read_lines
 from regard.words import close
 
-METADATA = ("metadata.jsonl", "metadata.csv")
+METADATA = ("metadata.jsonl", "metadata.csv", "metadata.parquet")
 
 
 class ImageFolder(Captions):
-    """A Hugging Face `imagefolder`: metadata.jsonl or metadata.csv with file_name and captions.
+    """A Hugging Face `imagefolder`: metadata.jsonl, .csv or .parquet with file_name and captions.
 
     With `split`, the metadata of the folder of that name, such as train/metadata.jsonl.
     """
@@ -59,7 +60,6 @@ class ImageFolder(Captions):
 
     def _rows(self, report: Report) -> Iterator[tuple[str, list[str], str]]:
         path, checks = self._metadata(), self.checks
-        rows: Captions
         if path.suffix == ".csv":
             rows = CaptionTable(
                 path,
@@ -68,18 +68,28 @@ class ImageFolder(Captions):
                 on_error=checks.on_error,
                 longest=checks.longest,
             )
+            yield from rows._rows(report)
         else:
-            rows = CaptionLines(
-                path,
-                image=self.image,
-                captions=self.caption,
-                on_error=checks.on_error,
-                longest=checks.longest,
-            )
-        yield from rows._rows(report)
+            found = _parquet(path) if path.suffix == ".parquet" else records(path, checks, report)
+            yield from captions_in(found, self.image, self.caption, checks, report)
 
     def _place(self, name: str) -> Path:
         return self._metadata().parent / name
+
+
+def _parquet(path: Path) -> Iterator[tuple[str, object]]:
+    """The rows of a table of Parquet, and where they stand."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        remedy = 'pip install "regard[hub]", or save it as metadata.csv'
+        raise data_error(path, "the package pyarrow is not installed", remedy) from None
+    try:
+        batches = parquet.ParquetFile(path).iter_batches(batch_size=1000)
+        rows = (row for batch in batches for row in batch.to_pylist())
+        yield from ((f"{path}: row {number}", row) for number, row in enumerate(rows))
+    except (OSError, ArrowException) as error:
+        raise data_error(path, f"cannot be read as Parquet: {error}", "fetch it anew") from None
 
 
 def as_captions(spec: Captions | str | Path, *, on_error: OnError = "stop") -> Captions:
@@ -97,16 +107,24 @@ def _chosen(spec: Captions | str | Path) -> Captions:
     path = Path(spec).expanduser()
     if path.is_dir():
         return ImageFolder(path)
-    match kind(existing(path)):
+    match kind(existing(spec)):
         case ".jsonl" | ".ndjson":
             return CaptionLines(path)
         case ".tsv" | ".csv":
             return CaptionTable(path)
         case ".json":
             return _by_content(path)
+        case ".txt" if _names_columns(path):  # Flickr8k as Kaggle has it
+            return CaptionTable(path, separator=",")
     problem = f"the suffix {kind(path)!r} does not tell the format"
-    remedy = "use .jsonl, .csv, .tsv or .json, or data.CaptionTable with a separator"
-    raise data_error(path, problem, remedy)
+    table = r'{is: data.CaptionTable, path: ..., separator: "\t", image: 0, caption: 1}'
+    raise data_error(path, problem, f"use .jsonl, .csv, .tsv or .json, or write {table}")
+
+
+def _names_columns(path: Path) -> bool:
+    """Whether the first line is that of a table of captions with commas."""
+    first = next(read_lines(path), None)
+    return first is not None and {"image", "caption"} <= set(map(str.strip, first.text.split(",")))
 
 
 def _by_content(path: Path) -> Captions:

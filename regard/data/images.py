@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from io import BufferedReader, BytesIO
 from pathlib import Path
+from stat import S_ISDIR
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from regard.data.sources import JSON, DataError, data_error
-from regard.data.text_files import existing
+from regard.data.text_files import absent, existing, mode_of
 
 Picture: TypeAlias = Image.Image
 Opened: TypeAlias = BufferedReader | BytesIO
@@ -23,9 +24,12 @@ Resample: TypeAlias = Literal["bilinear", "bicubic", "lanczos"]
 
 # Only what decodes pixels: Pillow would also start other programs for the likes of PostScript.
 KINDS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM", "AVIF")
-SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".ppm", ".avif")
+OTHERS = (".avif", ".eps", ".heic", ".heif", ".hif", ".jp2", ".jxl", ".psd", ".svg", ".tga")
+"""Suffixes of kinds that are not read, at least by some versions of Pillow."""
+RAW = (".arw", ".cr2", ".cr3", ".dng", ".nef", ".orf", ".pef", ".raf", ".raw", ".rw2", ".srw")
+"""Of what a camera's sensor saw: in many of them, Pillow would find a small preview, no more."""
 MOST_PIXELS = 100_000_000
-SAVE_ANEW = "save it anew with an image editor, or set on_error: skip to leave it out"
+SAVE_ANEW = "save it anew with an image editor"
 
 # Pillow warns of odd metadata, and of sizes that are checked here. This is said once for all
 # pictures: filters belong to the process, and threads that changed them for a while and put them
@@ -47,21 +51,24 @@ def open_image(
     """
     opened: Path | Opened = existing(file) if isinstance(file, str | Path) else file
     where = name or (str(opened) if isinstance(opened, Path) else "the picture")
+    if isinstance(opened, Path) and opened.suffix.lower() in RAW:
+        raise data_error(where, "is a camera's raw data", "save it as JPEG, PNG or WebP")
     try:
         with Image.open(opened, formats=_kinds()) as image:
             _check_size(where, image, most_pixels)
             image.load()
-            return _as_rgb(where, _upright(image))
+            return _as_rgb(where, _upright(image), str(image.format))
     except DataError:
         raise
     except Image.DecompressionBombError as error:
-        raise _too_large(where, str(error), most_pixels) from None
+        raise _too_large(where, str(error).rstrip("."), most_pixels) from None
     except UnidentifiedImageError:
         problem = "is empty" if _size(opened) == 0 else "is no image of a known kind"
         raise data_error(where, problem, "save it as JPEG, PNG or WebP") from None
     # What decoders raise for broken bytes is as varied as the ways to break them.
     except Exception as error:
-        raise data_error(where, f"the image is broken: {error}", SAVE_ANEW) from error
+        why = str(error).rstrip(".")
+        raise data_error(where, f"the image is broken: {why}", SAVE_ANEW) from error
 
 
 def _kinds() -> list[str]:
@@ -80,8 +87,7 @@ def _check_size(where: str, image: Picture, most_pixels: int) -> None:
 
 def _too_large(where: str, problem: str, most_pixels: int) -> DataError:
     wanted = f"{problem}; wanted at most {most_pixels:,} pixels"
-    remedy = "make it smaller, or set on_error: skip to leave it out"
-    return TooManyPixelsError(str(data_error(where, wanted, remedy)))
+    return TooManyPixelsError(str(data_error(where, wanted, "make it smaller")))
 
 
 def _upright(image: Picture) -> Picture:
@@ -92,9 +98,9 @@ def _upright(image: Picture) -> Picture:
         return image
 
 
-def _as_rgb(where: str, image: Picture) -> Picture:
+def _as_rgb(where: str, image: Picture, kind: str) -> Picture:
     if image.mode in ("I", "F") or image.mode.startswith("I;"):
-        image = _as_grey(where, image)
+        return _as_grey(where, image, kind).convert("RGB")
     if image.has_transparency_data:
         layer = image.convert("RGBA")
         white = Image.new("RGBA", layer.size, "white")
@@ -102,7 +108,7 @@ def _as_rgb(where: str, image: Picture) -> Picture:
     return image.convert("RGB")
 
 
-def _as_grey(where: str, image: Picture) -> Picture:
+def _as_grey(where: str, image: Picture, kind: str) -> Picture:
     """Grey of 16 bits: Pillow's own conversion would make all but the darkest pixels white."""
     remedy = "save it with 8 bits for each colour"
     if image.mode == "F":
@@ -111,7 +117,11 @@ def _as_grey(where: str, image: Picture) -> Picture:
     if levels.min() < 0 or levels.max() > 65_535:
         problem = f"its pixels go from {levels.min():,} to {levels.max():,}, wanted 0 to 65,535"
         raise data_error(where, problem, remedy)
-    return Image.fromarray((levels // 257 if levels.max() > 255 else levels).astype(np.uint8))
+    # The 32 bits of a TIFF may hold a picture of 8 or of 16; all others have 16.
+    of_eight = image.mode == "I" and kind == "TIFF" and levels.max() <= 255
+    grey = levels if of_eight else levels // 257
+    clear = levels == image.info.get("transparency", -1)
+    return Image.fromarray(np.where(clear, 255, grey).astype(np.uint8))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,13 +183,21 @@ def reduced(image: Picture, *, most: int = 400) -> Picture:
 
 
 def images_in(folder: str | Path) -> list[Path]:
-    """The pictures below a folder, by their suffixes, in the order of their names."""
+    """The pictures below a folder, by their suffixes, in the order of their names.
+
+    Also those of kinds that cannot be opened, so that whoever asks hears of them.
+    """
+    kinds = _kinds()
+    read = sorted(suffix for suffix, kind in Image.EXTENSION.items() if kind in kinds)
+    folder, pictured = Path(folder).expanduser(), {*read, *OTHERS, *RAW}
+    if not S_ISDIR(mode_of(folder)):
+        raise absent(folder, "folder")
     found = sorted(
         path
-        for path in Path(folder).rglob("*")
-        if path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+        for path in folder.rglob("*")
+        if path.suffix.lower() in pictured and not path.name.startswith(".")
     )
     if not found:
-        wanted = ", ".join(SUFFIXES)
+        wanted = ", ".join(read)
         raise data_error(folder, f"holds no picture, wanted files in {wanted}", "check the folder")
     return found

@@ -50,7 +50,7 @@ def openable(
             if fault is None:
                 kept.append(place)
             elif on_error == "stop":
-                raise fault
+                raise fault.or_skipped("pictures")
             else:
                 report.skip(UNUSABLE, str(paths[place]))
             advance(1)

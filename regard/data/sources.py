@@ -16,6 +16,13 @@ C = TypeVar("C", bound="Checked")
 class DataError(ValueError):
     """Data that cannot be used: the message says where it stands, what is wrong, what to do."""
 
+    def or_skipped(self, what: str) -> "DataError":
+        """The same error where such data may as well be left out."""
+        return DataError(
+            f"{str(self).removesuffix('.')}, or set on_error: skip to leave such {what} out and "
+            "count them (regard train: data.on_error=skip; regard evaluate: --on-error skip)."
+        )
+
 
 def data_error(where: object, problem: str, remedy: str) -> DataError:
     """Build the one form that every message about data has."""
@@ -85,11 +92,7 @@ class Checks:
     def refuse(self, report: Report, reason: str, where: str, problem: str) -> None:
         """Stop with the problem, or count it under its reason."""
         if self.on_error == "stop":
-            remedy = (
-                "correct it, or set on_error: skip to leave such lines out and count them "
-                "(regard train: data.on_error=skip; regard evaluate: --on-error skip)"
-            )
-            raise data_error(where, problem, remedy)
+            raise data_error(where, problem, "correct it").or_skipped("lines")
         report.skip(reason, where)
 
     def passes(self, pair: Pair, report: Report) -> bool:

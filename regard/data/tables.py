@@ -1,9 +1,10 @@
 """Tables of text, one pair a row."""
 
 import csv
+import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from regard.data.sources import JSON, Checks, OnError, Pair, Pairs, Report, data_error
 from regard.data.text_files import existing, kind, read_lines
@@ -11,6 +12,8 @@ from regard.words import close
 
 Column: TypeAlias = int | str
 SEPARATORS = {".tsv": "\t", ".csv": ","}
+HEADERS = {("source", "target"), ("src", "tgt"), ("src", "trg")}
+"""First rows that nobody means as a pair."""
 
 
 class UniqueIds:
@@ -49,6 +52,8 @@ class _Feed:
 
 class Table(Pairs):
     """A file of rows with a separator: .tsv (quotes mean nothing) and .csv (quoted) by suffix."""
+
+    KEYS: ClassVar[tuple[str, ...]] = ("source", "target")
 
     def __init__(
         self,
@@ -105,9 +110,12 @@ class Table(Pairs):
         names = self._names(path, rows)
         places = [self._place(path, column, names) for column in self.columns]
         ids = UniqueIds(self.checks)
-        for where, row in rows:
+        for number, (where, row) in enumerate(rows):
             if not row:
                 report.skip("blank line", where)
+            elif not number and not self.header and tuple(map(str.lower, row)) in HEADERS:
+                problem = f"a row of names ({', '.join(row)}) would be a pair; set header: true"
+                self.checks.refuse(report, "header", where, problem)
             elif len(row) <= max(places):
                 problem = f"has {len(row)} columns, wanted at least {max(places) + 1}"
                 self.checks.refuse(report, "missing column", where, problem)
@@ -130,7 +138,12 @@ class Table(Pairs):
         if column in names:
             return names.index(column)
         problem = f"has no column {column!r}, only {', '.join(names)}{close(column, names)}"
-        raise data_error(f"{path}:1", problem, "name a column of the header, or give its number")
+        numbers = ", ".join(f"{key}: {place}" for place, key in enumerate(self.KEYS))
+        remedy = f"name a column of the header or, where there is none, count: {numbers}"
+        for other in (";", ",", "\t", "|"):
+            if len(names) == 1 and column in map(str.strip, names[0].split(other)):
+                remedy = f"say what stands between the columns: separator: {json.dumps(other)}"
+        raise data_error(f"{path}:1", problem, remedy)
 
     def _rows(self, path: Path, report: Report) -> Iterator[tuple[str, list[str]]]:
         feed = _Feed(path, self.checks, report)

@@ -5,11 +5,13 @@ import gzip
 import importlib
 import io
 import lzma
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from stat import S_ISCHR, S_ISDIR, S_ISFIFO, S_ISLNK, S_ISREG
+from typing import Any, Literal, NamedTuple
 
 from regard.data.sources import (
     JSON,
@@ -38,15 +40,38 @@ class Line(NamedTuple):
 
 def existing(path: str | Path) -> Path:
     """Give the path of a file that is there, or say which name in its folder is nearest."""
-    path = Path(path).expanduser()
-    if path.is_file() or path.is_fifo() or path.is_char_device():  # such as <(zcat texts.gz)
+    asked, path = str(path), Path(path).expanduser()
+    mode = mode_of(path)
+    if S_ISREG(mode) or S_ISFIFO(mode) or S_ISCHR(mode):  # such as <(zcat texts.gz)
         return path
-    if path.is_dir():
+    if S_ISDIR(mode):
         raise data_error(path, "is a folder, wanted a file", "name a file in it")
-    if not path.parent.is_dir():
-        raise data_error(path, f"there is no folder {path.parent}", "check the path")
-    hint = close(path.name, (entry.name for entry in path.parent.iterdir()))
-    raise data_error(path, f"there is no such file{hint}", "check the name")
+    raise absent(path, "folder" if asked.endswith(("/", os.sep)) else "file")
+
+
+def mode_of(path: Path, *, follow: bool = True) -> int:
+    """What stands at a path, in the words of `stat`; 0 where nothing does or, by its name, can."""
+    try:
+        return path.stat(follow_symlinks=follow).st_mode
+    except (OSError, ValueError):
+        return 0
+
+
+def folder_at(path: str | Path) -> Path | None:
+    """The absolute path of a folder, if there is one."""
+    folder = Path(path).expanduser().absolute()
+    return folder if S_ISDIR(mode_of(folder)) else None
+
+
+def absent(path: Path, wanted: Literal["file", "folder"]) -> DataError:
+    """What is to be said of a path where nothing stands."""
+    if S_ISLNK(mode_of(path, follow=False)):
+        return data_error(path, f"is a link that leads nowhere: {path.readlink()}", "mend the link")
+    if not S_ISDIR(mode_of(path.parent)):
+        return data_error(path, f"there is no folder {path.parent}", "check the path")
+    beside = (each.name for each in path.parent.iterdir() if wanted == "file" or each.is_dir())
+    problem = f"there is no such {wanted}{close(path.name, beside)}"
+    return data_error(path, problem, "check the name")
 
 
 def kind(path: str | Path) -> str:

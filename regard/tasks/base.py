@@ -67,6 +67,10 @@ class Task(ABC):
         """The recipe with what it leaves out to be chosen by its data."""
         return recipe
 
+    def anchored(self, recipe: dict[str, Any]) -> dict[str, Any]:
+        """The recipe as its model is to have it, wherever that is used."""
+        return recipe
+
     @abstractmethod
     def prepare(self, *, progress: bool = True) -> Learning:
         """Read and prepare the data, and build the model."""

@@ -10,6 +10,7 @@ import torch
 
 from regard.config import Later
 from regard.data import Captions, Report, Tokenizer
+from regard.data.text_files import folder_at
 from regard.model import Seq2Seq
 from regard.ranges import Count
 from regard.tasks import folder as model_folder
@@ -93,6 +94,14 @@ class Caption(Task):
         self.critical, self.draws = critical, draws or 1
         self.longest, self.samples = longest, samples
         self.about, self.result = about, result
+
+    def anchored(self, recipe: dict[str, Any]) -> dict[str, Any]:
+        """The recipe with the absolute path of a backbone that is a folder."""
+        data: dict[str, Any] = recipe["data"]
+        keys = vars(self.data.backbone.function).get("FOLDERS", ())
+        found = {key: folder_at(value) for key, value in data["backbone"].items() if key in keys}
+        folders = {key: str(folder) for key, folder in found.items() if folder is not None}
+        return {**recipe, "data": {**data, "backbone": {**data["backbone"], **folders}}}
 
     def prepare(self, *, progress: bool = True) -> CaptionLearning:
         missing(self.metrics)

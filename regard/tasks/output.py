@@ -39,7 +39,7 @@ class Output:
             plain["unknown"] = self.unknown
         if self.seen is not None:
             plain["source_tokens"] = self.seen.source.labels
-            plain["alignment"] = self.seen.alignment.round(4).tolist()
+            plain["alignment"] = self.seen.alignment.astype(float).round(4).tolist()
         if self.others:
             plain["others"] = [other.as_dict() for other in self.others]
         return plain

@@ -144,6 +144,7 @@ def test_lines_json_and_csv(model: Path, photos: Path, say: Say) -> None:
     content = json.loads(said.out)
     assert content["source"] == one
     assert content["text"] == rows[0][1]
+    assert all(weight == round(weight, 4) for row in content["alignment"] for weight in row)
     assert len(content["others"]) == 2
     assert np.shape(content["alignment"]) == (len(content["tokens"]) + 1, 16)  # and the end
     table = list(csv.reader(io.StringIO(say("run", model, one, "--csv", "--nbest", "2").out)))
@@ -167,11 +168,48 @@ def test_a_folder_with_broken_files_in_it(
     assert f"{tmp_path / 'c.png'}: the image is broken" in said.err
     assert "2 of 3 pictures left out" in said.err
     assert "square" in (tmp_path / "sheet.svg").read_text()
-    (tmp_path / "b.png").unlink()
+    for name in ("b.png", "sheet.svg"):
+        (tmp_path / name).unlink()
     said = say("run", model, tmp_path)
     assert said.code == 1
     assert "none of the 2 pictures could be opened" in said.err
     assert "wanted pictures" in say("run", model, "--csv", "--input", "/dev/null").err
+
+
+def test_what_is_left_out_of_a_folder_is_told(
+    model: Path, photos: Path, say: Say, tmp_path: Path
+) -> None:
+    shutil.copy(photos / "images" / "valid-red-left-0.png", tmp_path / "b.png")
+    for name in ("a.heic", "a.svg"):
+        (tmp_path / name).write_text("ftyp")
+    said = say("run", model, tmp_path)
+    assert said.code == 0
+    assert f"{tmp_path / 'a.heic'}: is no image of a known kind. Remedy: save it" in said.err
+    assert "2 of 3 pictures left out" in said.err
+    said = say("run", model, f"{tmp_path}/c/")
+    assert f"{tmp_path}/c: there is no such folder" in said.err
+
+
+def test_strange_names_break_no_lines(model: Path, photos: Path, say: Say, tmp_path: Path) -> None:
+    names = ["a\tb.png", "c\nd.png", "größe 1.png"]
+    for name in names:
+        shutil.copy(photos / "images" / "valid-red-left-0.png", tmp_path / name)
+    lines = say("run", model, tmp_path).out.splitlines()
+    told = [line.split("\t")[0] for line in lines]
+    assert [json.loads(each) for each in told[:2]] == [str(tmp_path / name) for name in names[:2]]
+    assert told[2] == str(tmp_path / names[2])
+
+
+def test_only_what_can_be_done_is_advised(
+    model: Path, photos: Path, say: Say, tmp_path: Path
+) -> None:
+    content = (photos / "images" / "valid-red-left-0.png").read_bytes()
+    (tmp_path / "a.png").write_bytes(content[:500])
+    for word in ("look", "run"):
+        said = say(word, model, tmp_path / "a.png")
+        assert said.code == 1
+        assert "Remedy: save it anew with an image editor." in said.err
+        assert "on_error" not in said.err
 
 
 def test_options_that_are_not_for_it(model: Path, say: Say) -> None:
@@ -325,6 +363,25 @@ FINETUNED: dict[str, Any] = {
 CRITICAL: dict[str, Any] = {"critical": 1.0, "longest": 4, "train__tokens": 60, "draws": 2}
 
 
+def test_a_backbone_of_a_folder_is_found_from_everywhere(
+    photos: Path, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.ViTConfig(**sizes, intermediate_size=16, image_size=32, patch_size=16)
+    transformers.ViTModel(config).save_pretrained(photos / "tf" / "vit")
+    told = json.dumps({"size": {"height": 32, "width": 32}})
+    (photos / "tf" / "vit" / "preprocessor_config.json").write_text(told)
+    monkeypatch.chdir(photos)
+    backbone = {"is": "encoders.Transformers", "name": "tf/vit"}
+    folder = trained(photos, "near", data__backbone=backbone, train__updates=1)
+    recipe = yaml.safe_load((folder / "recipe.yaml").read_text())
+    assert recipe["data"]["backbone"]["name"] == str(photos / "tf" / "vit")
+    assert say("train", "near.yaml", "train.updates=2", "--output", folder).code == 0
+    monkeypatch.chdir("/")
+    assert say("run", folder, photos / "images" / "valid-red-left-0.png").code == 0
+
+
 def test_finetuned_from_a_stage_on(photos: Path, say: Say) -> None:
     """The maps of the stages before are kept, the rest learns, slower, and is in the folder."""
     folder = trained(photos, "finetuned", **FINETUNED, train__updates=2)
@@ -433,6 +490,7 @@ def test_bad_pictures(photos: Path, seeing: dict[str, Any], say: Say, tmp_path: 
     said = say("train", path, "--output", out)
     assert said.code == 1
     assert f"{broken}: the image is broken" in said.err
+    assert "or set on_error: skip to leave such pictures out" in said.err
     (tmp_path / "images" / "train-red-left-1.png").unlink()
     said = say("train", path, "data.on_error=skip", "--output", out, "--fresh")
     assert said.code == 0

@@ -1,6 +1,7 @@
 """Pictures with captions: what every format gives, and what is said of bad files."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -188,13 +189,114 @@ def test_bad_json_files(photos: Path) -> None:
     path = put(photos / "c.json", "{")
     for make in (Coco, lambda path: Karpathy(path, split="train")):
         assert "not JSON" in wrong(make(put(path, "{")))
-        assert "wanted an object with a list 'images', got a list" in wrong(make(put(path, "[]")))
+        assert "holds a list, wanted an object with 'images'" in wrong(make(put(path, "[]")))
+        assert "the key 'images' holds nothing, wanted a list" in wrong(make(put(path, "{}")))
     put(path, '{"images": [{"id": 1}], "annotations": []}')
     assert "images[0]: no key 'file_name'" in wrong(Coco(path))
     put(path, '{"images": [], "annotations": [{"image_id": 3, "caption": "x"}]}')
-    assert "annotations[0]: no key 3" in wrong(Coco(path))
+    assert "annotations[0]: no picture has the id 3." in wrong(Coco(path))
+    put(path, '{"images": [{"id": 3, "file_name": "a"}], "annotations": [{"image_id": "3"}]}')
+    assert "no picture has the id '3'; there is 3, a number." in wrong(Coco(path))
+    put(path, '{"images": [], "annotations": "none"}')
+    assert "the key 'annotations' holds a text, wanted a list" in wrong(Coco(path))
     message = wrong(Karpathy(karpathy(photos).path, split="vall+train"))
     assert "has no split 'vall', only restval, test, train" in message
+
+
+def test_a_picture_without_a_name_is_counted_once(photos: Path) -> None:
+    captions = coco(photos)
+    content = json.loads(captions.path.read_text())
+    del content["images"][0]["file_name"]
+    put(captions.path, json.dumps(content))
+    report = Report()
+    found = list(Coco(captions.path, on_error="skip").read(report))
+    assert [each.path.name for each in found] == ["b.jpg"]
+    assert report.counts == {"missing key": 1}
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (
+            '{"split": "train", "filename": "a.jpg", "sentences": ["a b"]}',
+            "no key 'raw': wanted an",
+        ),
+        (
+            '{"split": "train", "filename": "a.jpg", "sentences": 7}',
+            "holds a number, wanted a list",
+        ),
+        ('{"filename": "a.jpg", "sentences": []}', "no key 'split', only filename"),
+        ('{"split": "train", "filepath": 7}', "the key 'filepath' holds a number, wanted a text"),
+        ("[]", "no key 'split': wanted an object there, got a list"),
+    ],
+)
+def test_bad_rows_of_karpathy(photos: Path, row: str, told: str) -> None:
+    good = '{"split": "train", "filepath": null, "filename": "b.jpg", "sentences": [{"raw": "x"}]}'
+    path = put(photos / "c.json", f'{{"images": [{row}, {good}]}}')
+    message = wrong(Karpathy(path, split="train"))
+    assert "c.json: images[0]: " in message
+    assert told in message
+    found = Karpathy(path, split="train", on_error="skip").read(Report())
+    assert [each.path.name for each in found] == ["b.jpg"]
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 300 + "/a.jpg", "a\0.jpg"])
+def test_names_that_no_file_can_have(photos: Path, name: str) -> None:
+    rows = [{"image": name, "captions": "x"}, {"image": "b.jpg", "captions": "a cat"}]
+    path = put(photos / "c.jsonl", "\n".join(map(json.dumps, rows)))
+    assert "c.jsonl:1: there is no picture" in wrong(CaptionLines(path))
+    report = Report()
+    found = CaptionLines(path, on_error="skip").read(report)
+    assert [each.path.name for each in found] == ["b.jpg"]
+    assert report.counts == {"missing picture": 1}
+
+
+def test_names_that_lead_nowhere(photos: Path) -> None:
+    (photos / "images" / "c.jpg").symlink_to(photos / "gone.jpg")
+    for name, told in (
+        ("c.jpg", "c.jpg, only a link that leads nowhere."),
+        (" ", "c.jsonl:1: the picture's name is empty."),
+    ):
+        path = put(photos / "c.jsonl", json.dumps({"image": name, "captions": "x"}))
+        assert told in wrong(CaptionLines(path))
+
+
+def test_tables_of_another_form_say_how_to_read_them(photos: Path) -> None:
+    path = put(photos / "c.csv", "image;caption\na.jpg;a dog\n")
+    assert 'Remedy: say what stands between the columns: separator: ";".' in wrong(
+        CaptionTable(path)
+    )
+    assert [each.captions for each in CaptionTable(path, separator=";").read(Report())] == [
+        ["a dog"]
+    ]
+    path = put(photos / "c.tsv", "a.jpg#0\ta man\n")
+    assert "image: 0, caption: 1." in wrong(CaptionTable(path))
+    path = put(photos / "Flickr8k.token.txt", "a.jpg#0\ta man\n")
+    with pytest.raises(DataError, match=r'separator: "\\t", image: 0, caption: 1}'):
+        as_captions(path)
+
+
+def test_flickr8k_as_kaggle_has_it(photos: Path) -> None:
+    (photos / "images").rename(photos / "Images")
+    path = put(photos / "captions.txt", 'image,caption\na.jpg,"a dog , asleep"\n')
+    assert [each.captions for each in as_captions(path).read(Report())] == [["a dog , asleep"]]
+
+
+def test_metadata_of_parquet(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    rows = [{"file_name": name, "text": said} for name, said in WANTED]
+    path = photos / "images" / "metadata.parquet"
+    parquet.write_table(pyarrow.Table.from_pylist([*rows, {"file_name": None}]), path)
+    folder = ImageFolder(photos / "images", on_error="skip")
+    report = Report()
+    assert [(each.path.name, each.captions) for each in folder.read(report)] == WANTED
+    assert report.examples == {"missing key": [f"{path}: row 2"]}
+    put(path, b"PAR1 and no more")
+    assert "metadata.parquet: cannot be read as Parquet" in wrong(ImageFolder(photos / "images"))
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "the package pyarrow is not installed" in wrong(ImageFolder(photos / "images"))
 
 
 def test_imagefolder_without_metadata(photos: Path) -> None:

@@ -161,7 +161,7 @@ def test_broken_pictures_stop_or_are_counted(tmp_path: Path) -> None:
     paths = draw(tmp_path / "p", 4)
     content = paths[2].read_bytes()
     paths[2].write_bytes(content[: len(content) // 2])
-    with pytest.raises(DataError, match=r"2\.png: the image is broken"):
+    with pytest.raises(DataError, match=r"2\.png: the image is broken.*, or set on_error: skip"):
         quietly(paths, Counting(), tmp_path / "cache")
     report = Report()
     found = quietly(paths, Counting(), tmp_path / "cache", on_error="skip", report=report)
@@ -234,3 +234,11 @@ def test_unreadable_files_stop_or_are_counted(tmp_path: Path) -> None:
     )
     assert (found.rows >= 0).tolist() == [False, True, True]
     assert report.total == 1
+
+
+def test_files_that_vanish_stop_or_are_counted(tmp_path: Path) -> None:
+    paths = [*draw(tmp_path, 1), tmp_path / "gone.png"]
+    with pytest.raises(DataError, match=r"gone\.png: cannot be read: No such file"):
+        quietly(paths, SmallCnn(dim=8, size=32), tmp_path / "cache")
+    found = quietly(paths, SmallCnn(dim=8, size=32), tmp_path / "cache", on_error="skip")
+    assert (found.rows >= 0).tolist() == [True, False]

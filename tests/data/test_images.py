@@ -80,6 +80,27 @@ def test_grey_of_16_bits(tmp_path: Path) -> None:
     assert right == (200, 200, 200)
 
 
+@pytest.mark.parametrize("name", ["a.png", "a.tif", "a.pgm"])
+def test_dark_grey_of_16_bits_stays_dark(tmp_path: Path, name: str) -> None:
+    """Also where 8 bits would hold all of its levels: a darker picture never comes out brighter."""
+    Image.fromarray(np.full((10, 10), 255, np.uint16)).save(tmp_path / name)
+    assert corners(open_image(tmp_path / name)) == [(0, 0, 0)] * 2
+
+
+def test_a_tiff_of_32_bits_may_hold_8(tmp_path: Path) -> None:
+    for level, shown in ((200, 200), (257 * 200, 200)):
+        Image.fromarray(np.full((10, 10), level, np.int32)).save(tmp_path / "a.tif")
+        assert corners(open_image(tmp_path / "a.tif")) == [(shown,) * 3] * 2
+
+
+def test_transparent_grey_of_16_bits_is_white_as_that_of_8(tmp_path: Path) -> None:
+    for kind, scale in ((np.uint8, 1), (np.uint16, 257)):
+        levels = np.full((10, 10), 40 * scale, kind)
+        levels[:, 5:] = 100 * scale
+        Image.fromarray(levels).save(tmp_path / "a.png", transparency=100 * scale)
+        assert corners(open_image(tmp_path / "a.png")) == [(40, 40, 40), (255, 255, 255)]
+
+
 def test_transparent_parts_are_white(tmp_path: Path) -> None:
     for mode in ("RGBA", "LA", "P"):
         image = Image.new("RGBA", (10, 10), (0, 0, 0, 0))
@@ -133,6 +154,12 @@ def test_missing_and_folder(tmp_path: Path) -> None:
     halves().save(tmp_path / "photo.jpg")
     assert "did you mean 'photo.jpg'?" in told(tmp_path / "phoot.jpg")
     assert "is a folder" in told(tmp_path)
+    (tmp_path / "link.jpg").symlink_to("gone.jpg")
+    assert "is a link that leads nowhere: gone.jpg" in told(tmp_path / "link.jpg")
+    (tmp_path / "env.sh").write_text("")
+    with pytest.raises(DataError, match=r"envs: there is no such folder\."):
+        open_image(f"{tmp_path}/envs/")
+    assert "there is no such file" in told(tmp_path / ("x" * 300))
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.webp"])
@@ -180,7 +207,8 @@ def bomb(path: Path, side: int) -> Path:
 
 
 def test_bomb_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
-    assert "wanted at most 100,000,000 pixels" in told(bomb(tmp_path / "a.png", 60_000))
+    message = told(bomb(tmp_path / "a.png", 60_000))
+    assert "attack; wanted at most 100,000,000 pixels. Remedy: make it smaller." in message
     message = told(bomb(tmp_path / "b.png", 12_000))
     assert "has 12,000 x 12,000 pixels; wanted at most 100,000,000 pixels" in message
     halves().save(tmp_path / "c.png")
@@ -226,8 +254,27 @@ def test_pictures_of_a_folder(tmp_path: Path) -> None:
     for name in ("b.JPG", "deep/a.png", "notes.txt", ".hidden.png"):
         (tmp_path / name).write_bytes(b"")
     assert images_in(tmp_path) == [tmp_path / "b.JPG", tmp_path / "deep/a.png"]
-    with pytest.raises(DataError, match="holds no picture"):
-        images_in(tmp_path / "nothing")
+    (tmp_path / "none").mkdir()
+    with pytest.raises(DataError, match=r"holds no picture, wanted files in \.apng, "):
+        images_in(tmp_path / "none")
+    with pytest.raises(DataError, match="there is no such folder; did you mean 'none'"):
+        images_in(tmp_path / "nose")
+
+
+def test_pictures_of_every_kind_are_found(tmp_path: Path) -> None:
+    kinds = {"JPEG": ".jfif .jpe", "PNG": ".apng", "PPM": ".pgm .pnm .pbm", "": ".heic .nef .svg"}
+    for kind, suffixes in kinds.items():
+        for suffix in suffixes.split():
+            path = tmp_path / f"a{suffix}"
+            if kind:
+                halves("L").save(path, kind)
+                assert open_image(path).size == (40, 20)
+            else:
+                path.write_bytes(b"ftypheic")
+                assert "save it as JPEG, PNG or WebP" in told(path)
+    assert len(images_in(tmp_path)) == 9
+    halves().save(tmp_path / "b.nef", "TIFF")  # as such files have a small preview in them
+    assert "is a camera's raw data" in told(tmp_path / "b.nef")
 
 
 def test_from_a_binary_file() -> None:

@@ -161,6 +161,7 @@ def test_missing_column_names_the_nearest(tmp_path: Path) -> None:
     said = message(Table(path, source="english", target="germn"))
     assert f"{path}:1: has no column 'germn', only english, german" in said
     assert "did you mean 'german'?" in said
+    assert "count: source: 0, target: 1." in said
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.csv"])

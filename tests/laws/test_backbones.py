@@ -80,18 +80,33 @@ class Foreign(nn.Module):
         return maps
 
 
+class Plain(nn.Module):
+    """Tells less of itself, as some of timm's models do."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__()
+        self.kind, self.patches = kind, nn.Conv2d(3, 6, 16, stride=16)
+
+    def forward_features(self, pixels: Tensor) -> Any:
+        tokens = self.patches(pixels).flatten(2).transpose(1, 2)
+        return {"flat": tokens.mean(1), "several": [tokens, tokens]}.get(self.kind, tokens)
+
+
 @pytest.fixture
 def timm(monkeypatch: pytest.MonkeyPatch) -> None:
     module: Any = types.ModuleType("timm")
     module.__spec__ = ModuleSpec("timm", None)
-    module.create_model = lambda name, pretrained, num_classes: Foreign(name)
+    kinds = {"maps": Foreign, "channels last": Foreign, "tokens": Foreign}
+    kinds |= {"plain": Plain, "flat": Plain, "several": Plain}
+    module.create_model = lambda name, pretrained, num_classes: kinds[name](name)
+    module.list_models = lambda: [*kinds]
     found = {"input_size": (3, 64, 64), "mean": (0.5, 0.5, 0.5), "std": (0.5, 0.4, 0.25)}
     module.data = types.SimpleNamespace(resolve_model_data_config=lambda model: found)
     monkeypatch.setitem(sys.modules, "timm", module)
 
 
 MAKERS = [lite, small, resnet, staged_resnet, vit, lambda _: Timm("maps", stage=1)]
-MAKERS += [lambda _, kind=kind: Timm(kind) for kind in ("maps", "channels last", "tokens")]
+MAKERS += [lambda _, kind=kind: Timm(kind) for kind in ("maps", "channels last", "tokens", "plain")]
 
 
 @pytest.mark.parametrize("make", MAKERS)
@@ -150,6 +165,53 @@ def test_a_stage_decides_on_the_grid(tmp_path: Path) -> None:
         Transformers(str(tmp_path), stage=3)
     with pytest.raises(ValueError, match="stage: maps has no stage 3: feature index 2"):
         Timm("maps", stage=3)
+
+
+@pytest.mark.usefixtures("timm")
+def test_what_a_model_of_timm_lacks() -> None:
+    with pytest.raises(ValueError, match="stage: plain gives nothing out of its middle; leave"):
+        Timm("plain", stage=1)
+    for kind, came in (("flat", "an output of 2 axes"), ("several", "several outputs")):
+        with pytest.raises(ValueError, match=f"{kind} cannot be used as a backbone: .* got {came}"):
+            Timm(kind)
+    with pytest.raises(ValueError, match=r"name: tokns cannot be .*; did you mean 'tokens'\?"):
+        Timm("tokns")
+
+
+def test_a_folder_is_found_from_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And where it lies changes nothing: neither the maps in the cache nor what may be joined."""
+    whole = vit(tmp_path / "tf" / "vit")
+    monkeypatch.chdir(tmp_path)
+    near = Transformers("tf/vit")
+    assert near.settings == whole.settings == {"is": "encoders.Transformers"}
+    assert near.fingerprint() == whole.fingerprint()
+    for name, told in (
+        ("./tf/vti", rf"got {tmp_path}/tf/vti: there is no such folder; did you mean 'vit'"),
+        ("tf/vit/config.json", "config.json: there is no such folder"),
+        ("tf/elsewhere/vit", "there is no folder"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"name: wanted a model's folder or Hub name, .*{told}"
+        ):
+            Transformers(name)
+
+
+def test_a_model_that_does_not_see_is_refused(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = transformers.BertConfig(**sizes, intermediate_size=16, vocab_size=9)
+    refused = rf"name: {tmp_path}/\w+ cannot be used as a backbone: "
+    with pytest.raises(ValueError, match=f"{refused}.* You must .*; wanted a model of pictures"):
+        saved(tmp_path / "bert", transformers.BertModel(config), {"height": 64, "width": 64})
+    other = vit(tmp_path / "vit").model
+    with pytest.raises(ValueError, match=f"{refused}given pictures of 96 x 96 pixels, .* fails: "):
+        saved(tmp_path / "vit", other, {"height": 96, "width": 96})
+    (tmp_path / "vit" / "preprocessor_config.json").unlink()
+    with pytest.raises(ValueError, match=rf"{refused}how .*; wanted .* preprocessor_config\.json"):
+        Transformers(str(tmp_path / "vit"))
+    (tmp_path / "vit" / "model.safetensors").unlink()
+    with pytest.raises(ValueError, match=f"{refused}.*; wanted a folder that save_pretrained has"):
+        Transformers(str(tmp_path / "vit"))
 
 
 @pytest.mark.usefixtures("timm")

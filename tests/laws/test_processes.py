@@ -67,7 +67,10 @@ def test_two_processes_equal_one(tmp_path: Path, strategy: str) -> None:
     }
     path = tmp_path / "toy.yaml"
     settings = {"updates": 12, "log_every": 1, "validate_every": 6, "ema": 0.9}
-    path.write_text(yaml.safe_dump(toy.recipe(tmp_path / "data", model=small, **settings)))
+    recipe = toy.recipe(tmp_path / "data", model=small, **settings)
+    del recipe["data"]["target"]
+    recipe["data"]["both_ways"] = 1
+    path.write_text(yaml.safe_dump({**recipe, "ngrams": {"order": 3}}))
     one = losses(path, tmp_path / "one", "one")
     two = losses(path, tmp_path / "two", strategy)
     assert len(one) == 12

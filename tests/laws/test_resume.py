@@ -32,8 +32,12 @@ SETTINGS = {
 
 
 def write_recipe(folder: Path, **settings: object) -> Path:
+    """Pairs are learned both ways at first, and n-grams choose in the end."""
+    recipe = toy.recipe(folder / "data", **{**SETTINGS, **settings})
+    del recipe["data"]["target"]
+    recipe["data"]["both_ways"] = 1
     path = folder / "toy.yaml"
-    path.write_text(yaml.safe_dump(toy.recipe(folder / "data", **{**SETTINGS, **settings})))
+    path.write_text(yaml.safe_dump({**recipe, "ngrams": {"order": 3}}))
     return path
 
 
