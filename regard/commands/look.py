@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import regard
 from regard.commands.describe import look_at, pictures
 from regard.commands.gradients import follow
-from regard.commands.refuse import refuse
+from regard.commands.refuse import refuse, tell_unknown
 from regard.commands.run import asked
 from regard.look import align
 from regard.look.grow import tree_text
@@ -89,6 +89,10 @@ def _see(
     seen = seen.merged() if words or gold is not None else seen
     shown = _shown(seen, view or "matrix", gold=gold, output=output, dark=dark)
     before, said = (text, seen.text) if trained.sees else _symbols(seen)
+    if not trained.sees and not trained.writes:
+        tell_unknown(trained.source.unknown(text), text)
+    if answer is not None:
+        tell_unknown(trained.target.unknown(answer), answer)
     print(f"{before} → {said}\n{shown}")
 
 

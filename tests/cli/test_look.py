@@ -89,6 +89,13 @@ def test_a_page(say: Say, transformer: Path, tmp_path: Path) -> None:
     assert path.read_text().startswith("<!doctype html>")
 
 
+def test_unknown_symbols_are_told(say: Say, model: Path, tmp_path: Path) -> None:
+    said = say("look", model, "abz", "--answer", "ab Z", "--output", tmp_path / "odd.png")
+    assert said.code == 0, said.err
+    assert "no symbol for 'z' in 'abz'" in said.err
+    assert "'Z' in 'ab Z'" in said.err
+
+
 def test_a_given_answer(say: Say, model: Path, tmp_path: Path) -> None:
     path = tmp_path / "given.png"
     said = say("look", model, "abc", "--answer", "fffff", "--output", path, "--dark")
