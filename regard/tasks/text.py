@@ -75,10 +75,10 @@ class TextData:
             raise ValueError(f"apart: wanted a share from 0 to 0.5, got {apart}")
         if not 0 <= respell <= 1:
             raise ValueError(f"respell: wanted a share from 0 to 1, got {respell}")
-        if both_ways < 0 or (both_ways and target is not None):
+        if both_ways and target is not None:
             raise ValueError(
-                "both_ways: wanted a number of epochs, and one vocabulary for both sides (no "
-                f"data.target) with it, got {both_ways}"
+                "both_ways: wanted one vocabulary for both sides (no data.target) with it, got "
+                f"{both_ways}"
             )
         # A model is loaded where its data are not: nothing looks for a file before it is read.
         self._parts = {"train": train, "valid": valid, "test": test}

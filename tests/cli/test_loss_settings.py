@@ -60,11 +60,17 @@ def test_pairs_learned_both_ways_are_the_same_ones_after_a_stop(say: Say, toy: P
     assert weights[0] == weights[1]
 
 
-@pytest.mark.parametrize("settings", [["data.both_ways=3"], ["data.both_ways=-1"]])
-def test_what_cannot_be_turned_is_refused(say: Say, toy: Path, settings: list[str]) -> None:
-    said = say("train", toy / "toy.yaml", *settings, "--output", toy / "none")
+@pytest.mark.parametrize(
+    ("setting", "wanted"),
+    [
+        ("data.both_ways=3", "one vocabulary for both sides (no data.target) with it, got 3"),
+        ("data.both_ways=-1", "data.both_ways: wanted a whole number of 0 or more, got -1"),
+    ],
+)
+def test_what_cannot_be_turned_is_refused(say: Say, toy: Path, setting: str, wanted: str) -> None:
+    said = say("train", toy / "toy.yaml", setting, "--output", toy / "none")
     assert said.code != 0
-    assert "both_ways: wanted a number of epochs, and one vocabulary" in said.err
+    assert wanted in said.err
 
 
 @pytest.mark.parametrize(
