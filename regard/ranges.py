@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from typing import Annotated, NamedTuple
 
 
 class Range(NamedTuple):
-    """The numbers from `low` to `high`, or with `between` those inside; never what is no number."""
+    """The numbers from `low` to `high`, or with `between` those inside; never an infinity."""
 
     words: str
     low: float = 0
-    high: float = math.inf
+    high: float = sys.float_info.max
     between: bool = False
 
     def holds(self, number: int | float) -> bool:

@@ -23,7 +23,7 @@ from regard.data import Captions, Pairs
 from regard.data.sources import OnError
 from regard.metrics import Comparison, plot_by_length
 from regard.tasks.evaluate import Evaluation
-from regard.tasks.folder import task_in
+from regard.tasks.folder import Once, task_in
 
 
 def evaluate(
@@ -48,7 +48,7 @@ def evaluate(
     if against:
         models.append(regard.load(against, trust=tuple(trust)))
     _check(models, outputs=outputs, plot=plot, mistakes=mistakes)
-    part = part_of(model, data, trust=trust, pictures=models[0].sees)
+    part = part_of(model, data, models[0], trust=trust)
     how: dict[str, Any] = {"beam": beam, "penalty": penalty, "most": most, "on_error": on_error}
     found, *rest = (evaluated(each, part, metrics=metrics, **how) for each in models)
     tests = found.against(rest[0]) if rest else {}
@@ -133,16 +133,16 @@ def evaluated(
     return result
 
 
-def part_of(
-    model: str, data: list[str], *, trust: Sequence[str] = (), pictures: bool = False
-) -> Any:
+def part_of(model: str, data: list[str], trained: Any, *, trust: Sequence[str] = ()) -> Any:
     """A part of the recipe's own data, the files that were named, or data as a recipe says it."""
     if len(data) > 2:
         raise ValueError(f"data: wanted one file or two parallel files, got {len(data)}")
     if len(data) == 2:
         return data
-    if data[0].lstrip().startswith("{") and not Path(data[0]).exists():
-        return _described(data[0], Captions if pictures else Pairs, (*OWN, *trust))
+    if data[0].lstrip().startswith("{"):
+        if trained.writes:
+            raise ValueError("data: a model of running text is measured on a text file; name one")
+        return _described(data[0], Captions if trained.sees else Pairs, (*OWN, *trust))
     if data[0] not in ("valid", "test") or Path(data[0]).exists():
         return data[0]
     part = task_in(model, trust=trust).part("valid" if data[0] == "valid" else "test")
@@ -153,7 +153,7 @@ def part_of(
 
 def _described(text: str, wanted: type[Any], trust: tuple[str, ...]) -> Any:
     try:
-        spec = yaml.safe_load(text)
+        spec = yaml.load(text, Once)
     except yaml.YAMLError as error:
         raise ValueError(f"data: not YAML: {' '.join(str(error).split())}") from error
     return convert(spec, wanted, where="data", trust=trust)

@@ -41,7 +41,7 @@ def report(
         raise ValueError(f"--output: wanted a file that ends in .html, got {path.name!r}")
     trained = regard.load(model, trust=tuple(trust))
     how: dict[str, Any] = {"beam": beam, "penalty": penalty, "most": most, "on_error": on_error}
-    part = part_of(model, data, trust=trust, pictures=trained.sees)
+    part = part_of(model, data, trained, trust=trust)
     found = evaluated(trained, part, metrics=metrics, **how)
     written = compiled(trained, Path(model), found, examples=examples)
     write_whole(path, written.html())

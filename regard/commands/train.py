@@ -49,7 +49,7 @@ def train(recipe: str, changes: list[str], output: str | None, fresh: bool, quie
     view = View(quiet=quiet or not first)
     resolved = task.anchored(complete({"is": DEFAULT, **wanted}, Task))
     if first:
-        _check_deletable(folder) if fresh else _same_run(folder, resolved, wanted)
+        _check_deletable(folder) if fresh else _same_run(folder, task, resolved, wanted)
     learning = task.prepare(progress=first and not quiet)
     if first:  # only now: preparing finds the mistakes that are left
         _enter(folder, resolved, _fingerprints(learning), fresh=fresh)
@@ -126,7 +126,7 @@ def _begun(folder: Path) -> bool:
     return any((folder / "checkpoints").glob("step-*"))
 
 
-def _same_run(folder: Path, resolved: dict[str, Any], wanted: dict[str, Any]) -> None:
+def _same_run(folder: Path, task: Task, resolved: dict[str, Any], wanted: dict[str, Any]) -> None:
     """Refuse to go on with another recipe than the folder's own.
 
     A setting that neither the folder's recipe nor the `wanted` one has is newer than the run, which
@@ -134,7 +134,7 @@ def _same_run(folder: Path, resolved: dict[str, Any], wanted: dict[str, Any]) ->
     """
     if not (folder / RECIPE).exists() or not _begun(folder):
         return
-    before = read_recipe(folder / RECIPE)
+    before = task.anchored(read_recipe(folder / RECIPE))
     different = [
         key
         for key in _differences(before, resolved, wanted)

@@ -85,9 +85,10 @@ class Captions(Checked, ABC):
 
     def _place(self, name: str) -> Path:
         """Where a picture of this name lies."""
-        beside = (self.path.parent / folder for folder in FOLDERS)
-        folder = self.folder or next((each for each in beside if each.is_dir()), self.path.parent)
-        return folder / name
+        own = self.path.parent
+        beside = [own / each for each in FOLDERS if (own / each).is_dir()]
+        places = [self.folder / name] if self.folder else [each / name for each in (*beside, own)]
+        return next((each for each in places if S_ISREG(mode_of(each))), places[0])
 
     def _miss(self, picture: Captioned, report: Report) -> None:
         path, folder, hint = picture.path, picture.path.parent, ""

@@ -61,6 +61,9 @@ def whole_folder(folder: Path, usable: Callable[[Path], bool]) -> Iterator[Path]
         _publish(temporary, folder, usable)
         sync(folder.parent)
     except OSError as error:
+        elsewhere = error.filename and not str(error.filename).startswith(str(folder.parent))
+        if elsewhere or isinstance(error, BrokenPipeError):
+            raise
         remedy = "make room there, or keep prepared data elsewhere (data.cache, $REGARD_CACHE)"
         raise OSError(f"cannot write {folder}: {error}; {remedy}") from error
     finally:

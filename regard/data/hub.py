@@ -81,7 +81,7 @@ class HuggingFace(Pairs):
             return self._load(datasets)
         except (OSError, ValueError, KeyError, datasets.exceptions.DatasetsError) as error:
             # The package wraps what a bad file raised in an error that says nothing.
-            why = " ".join(str(error.__cause__ or error).split())
+            why = " ".join((str(error.__cause__ or "") or str(error)).split())
             problem = f"cannot load split {self.split!r}: {why}"
             remedy = "check the path, name and split (and the network, for a name on the Hub)"
             raise data_error(self.path, problem, remedy) from error

@@ -23,6 +23,8 @@ from regard.words import close
 FILTERS: dict[int, Resample] = {1: "lanczos", 2: "bilinear", 3: "bicubic"}
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of ImageNet's colours from 0 to 1, where a model does not say its own."""
+TRACES = ("_name_or_path", "transformers_version")
+"""What a configuration says of where it comes from."""
 HUB = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """What a name on the Hub looks like; whatever else is the path of a folder."""
 
@@ -82,8 +84,12 @@ class Transformers(Pretrained):
 
     @property
     def settings(self) -> dict[str, JSON]:
-        # Where a folder lies decides on nothing: its weights, which are known as well, say enough.
-        named: dict[str, JSON] = {"name": self.name} if self.folder is None else {}
+        # Where a folder lies decides on nothing: its weights, which are known as well, and its
+        # configuration do.
+        named: dict[str, JSON] = {"name": self.name}
+        if self.folder is not None:
+            config = self.model.config.to_diff_dict()
+            named = {"config": {k: v for k, v in config.items() if k not in TRACES}}
         return {"is": "encoders.Transformers", **named, **_staged(self.stage)}
 
     def forward(self, pixels: Float[Tensor, "batch 3 height width"]) -> FeatureMap:

@@ -97,7 +97,9 @@ class Caption(Task):
 
     def anchored(self, recipe: dict[str, Any]) -> dict[str, Any]:
         """The recipe with the absolute path of a backbone that is a folder."""
-        data: dict[str, Any] = recipe["data"]
+        data = recipe.get("data")
+        if not isinstance(data, dict) or not isinstance(data.get("backbone"), dict):
+            return recipe  # of another task
         keys = vars(self.data.backbone.function).get("FOLDERS", ())
         found = {key: folder_at(value) for key, value in data["backbone"].items() if key in keys}
         folders = {key: str(folder) for key, folder in found.items() if folder is not None}

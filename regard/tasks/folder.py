@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import torch
 import yaml
-from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 import regard
 from regard.config import OWN, RecipeError, build, resolve
 from regard.data.files import write_whole
 from regard.tasks.base import Task, Trained
-from regard.train.checkpoint import digest, write_tensors
+from regard.train.checkpoint import write_tensors
 from regard.train.engine import put_weights
 
 WEIGHTS, RECIPE, CARD = "model.safetensors", "recipe.yaml", "card.json"
@@ -26,7 +26,7 @@ DEFAULT = "tasks.Translate"
 SOURCE, TARGET = "source.tokenizer.json", "target.tokenizer.json"
 PICTURES = "pictures.json"
 NGRAMS = "ngrams.safetensors"
-CHECKSUM = "weights_sha256"
+CHECKSUM = "sha256"
 
 
 def load(folder: str | Path, *, trust: tuple[str, ...] = ()) -> Trained:
@@ -78,21 +78,25 @@ def read_recipe(path: Path) -> dict[str, Any]:
 class Once(yaml.SafeLoader):
     """YAML in which no key of a mapping stands twice: the first of them would be lost unseen."""
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]  # type: ignore[no-untyped-call]
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        # As they are written: what is merged in (<<) may well be said anew.
+        keys = [key.value for key, _ in node.value if key.value != "<<"]
         if twice := [key for place, key in enumerate(keys) if key in keys[:place]]:
             line = node.start_mark.line + 1
             raise yaml.YAMLError(f"the key {twice[0]!r} stands twice in the mapping of line {line}")
-        return super().construct_mapping(node, deep)
+        return node
 
 
 def weights_in(folder: Path) -> dict[str, Tensor]:
     """A folder's weights by name."""
-    wanted = read_card(folder).get(CHECKSUM)
     try:
-        if wanted is not None and digest(folder / WEIGHTS) != wanted:
-            raise OSError(f"its content does not fit the checksum in {CARD}")
-        return load_file(folder / WEIGHTS)
+        with safe_open(folder / WEIGHTS, framework="pt") as file:
+            wanted = (file.metadata() or {}).get(CHECKSUM)
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        if wanted not in (None, _checksum(weights)):
+            raise OSError("its content does not fit its checksum")
+        return weights
     except (SafetensorError, OSError) as error:
         raise ValueError(
             f"{folder / WEIGHTS}: not a whole file of weights ({error}); "
@@ -113,7 +117,7 @@ def read_card(folder: Path) -> dict[str, Any]:
     """What is known of a model; {} where there is no card."""
     try:
         return dict(json.loads((folder / CARD).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):
         return {}
 
 
@@ -124,12 +128,21 @@ def write(folder: Path, weights: Mapping[str, Tensor], card: Mapping[str, Any]) 
         "torch": torch.__version__,
         "python": platform.python_version(),
     }
-    part = folder / f".{WEIGHTS}.part"
-    write_tensors(part, weights)
-    facts = {**card, "versions": versions, CHECKSUM: digest(part)}
+    facts = {**card, "versions": versions}
     write_whole(folder / CARD, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
     write_whole(folder / "card.md", _card_text(folder.name, facts))
+    part = folder / f".{WEIGHTS}.part"
+    write_tensors(part, weights, {CHECKSUM: _checksum(weights)})
     part.replace(folder / WEIGHTS)
+
+
+def _checksum(weights: Mapping[str, Tensor]) -> str:
+    """Of all weights: a bit that has turned would change what a model says, and no more."""
+    found = sha256()
+    for name, tensor in sorted(weights.items()):
+        found.update(name.encode())
+        found.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
+    return found.hexdigest()
 
 
 def _card_text(name: str, facts: Mapping[str, Any]) -> str:

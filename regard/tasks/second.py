@@ -15,6 +15,8 @@ from regard.ranges import Positive, Range
 from regard.search import Hypothesis
 from regard.tasks.folder import NGRAMS
 
+VERSION = 1
+"""Of how n-grams are learned and written: others are learned anew."""
 Order = Annotated[int, Range("1 to 20, the most units of a run", 1, 20)]
 
 
@@ -34,7 +36,8 @@ class Ngrams:
         self, corpus: Corpus, source: Tokenizer, target: Tokenizer, *, progress: bool
     ) -> JointNgrams:
         """From all training pairs, once: they are kept beside the corpus."""
-        kept = corpus.folder.with_name(f"{corpus.folder.name}-ngrams-{self.order}.safetensors")
+        name = f"{corpus.folder.name}-ngrams-{VERSION}-{self.order}.safetensors"
+        kept = corpus.folder.with_name(name)
         if kept.is_file():
             with suppress(ValueError):  # a broken one is learned again
                 return JointNgrams.load(kept)
@@ -42,7 +45,8 @@ class Ngrams:
         sizes = (source.size, target.size)
         with counting("learning n-grams", "pairs", shown=progress) as advance:
             learned = JointNgrams.learn(*rows, sizes, order=self.order, advance=advance)
-        learned.save(kept)
+        with suppress(OSError):  # they can be learned again
+            learned.save(kept)
         return learned
 
     def restore(self, folder: Path, source: Tokenizer, target: Tokenizer) -> SecondOpinion:

@@ -71,13 +71,6 @@ class Translate(Task):
         self.smoothing, self.positions, self.agreement = smoothing, positions, agreement
         if ngrams is not None and decode is not None and decode.consensus is not None:
             raise ValueError("ngrams: wanted one way to choose an answer, got decode.consensus too")
-        if ngrams is not None and self.decode.beam == 1:
-            raise ValueError("ngrams: wanted a decode.beam of 2 or more to choose from, got 1")
-        if train.epochs is not None and data.both_ways >= train.epochs:
-            raise ValueError(
-                f"data.both_ways: wanted fewer than the {train.epochs} train.epochs, so that the "
-                f"last of them learn the way that is asked, got {data.both_ways}"
-            )
         self.sampled, self.ngrams = sampled, ngrams
         self.samples, self.about, self.result = samples, about, result
 
@@ -95,6 +88,14 @@ class Translate(Task):
             raise DataError(f"data.train: {error}") from error
 
     def prepare(self, *, progress: bool = True) -> TranslateLearning:
+        epochs = self.train.epochs
+        if self.ngrams is not None and self.decode.beam == 1:
+            raise ValueError("ngrams: wanted a decode.beam of 2 or more to choose from, got 1")
+        if epochs is not None and self.data.both_ways >= epochs:
+            raise ValueError(
+                f"data.both_ways: wanted fewer than the {epochs} train.epochs, so that the "
+                f"last of them learn the way that is asked, got {self.data.both_ways}"
+            )
         self.data.check()
         missing(self.metrics)
         source, target = self.data.tokenizers(progress=progress)

@@ -74,7 +74,7 @@ class TranslateLearning(Learning):
         )
         self.facts = {
             "train": corpus.meta,
-            "valid_questions": len(valid),
+            "valid_questions": len(self.valid),
             "valid_skipped": left_out.as_dict(),
             "source_symbols": source.size,
             "target_symbols": target.size,
@@ -107,6 +107,11 @@ class TranslateLearning(Learning):
                     f"{places - 1:,} for a model.longest of {places:,}; raise it, or set "
                     "data.on_error: skip"
                 )
+        if not kept:
+            raise ValueError(
+                f"data.valid: wanted texts of at most {places - 1:,} tokens, which a model.longest "
+                f"of {places:,} has room for, got none; raise it"
+            )
         self.valid = kept
 
     def told(self) -> list[str]:

@@ -35,7 +35,7 @@ def save(folder: Path, update: int, checkpoint: Checkpoint) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f".step-{update:08d}.part"
     write_tensors(part, checkpoint.tensors, {"facts": json.dumps(checkpoint.facts)})
-    final = folder / f"step-{update:08d}-{digest(part)}.safetensors"
+    final = folder / f"step-{update:08d}-{_digest(part)}.safetensors"
     part.replace(final)
     sync(folder)
     for older in set(folder.glob(f"step-{update:08d}-*.safetensors")) - {final}:
@@ -93,7 +93,7 @@ def read_whole(
 def read(path: Path) -> Checkpoint:
     """Read a checkpoint, or say that it is broken."""
     match = NAME.fullmatch(path.name)
-    if match is None or digest(path) != match[2]:
+    if match is None or _digest(path) != match[2]:
         raise ValueError(f"{path} is broken: its content does not fit its checksum")
     with safe_open(path, framework="pt") as file:
         facts = json.loads(file.metadata()["facts"])
@@ -138,7 +138,6 @@ def write_tensors(
         raise OSError(f"cannot write {path}: {error}") from error
 
 
-def digest(path: Path) -> str:
-    """A quarter of a file's SHA-256, which is enough to notice any accident."""
+def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]

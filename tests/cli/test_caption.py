@@ -377,6 +377,8 @@ def test_a_backbone_of_a_folder_is_found_from_everywhere(
     folder = trained(photos, "near", data__backbone=backbone, train__updates=1)
     recipe = yaml.safe_load((folder / "recipe.yaml").read_text())
     assert recipe["data"]["backbone"]["name"] == str(photos / "tf" / "vit")
+    recipe["data"]["backbone"]["name"] = "tf/vit"  # as an older version has left it
+    (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe))
     assert say("train", "near.yaml", "train.updates=2", "--output", folder).code == 0
     monkeypatch.chdir("/")
     assert say("run", folder, photos / "images" / "valid-red-left-0.png").code == 0

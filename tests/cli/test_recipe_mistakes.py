@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import Said, Say, recipe_of, saved
+from regard.tasks.folder import read_recipe
 
 TRANSFORMER = {"is": "systems.transformer", "dim": 16, "heads": 2, "hidden": 16, "layers": 1}
 ADAM = "torch.optim.AdamW"
@@ -146,6 +147,19 @@ def test_a_validation_text_beyond_the_positions_is_found_at_once(
     said = say("train", path, "data.on_error=skip", "--output", tmp_path / "run")
     assert said.code == 0, said.err
     assert "1 of validation left out: source over 19 tokens" in said.err
+    assert "300 training pairs, 1 validation questions" in said.err
+    valid.write_text("f" * 30 + "\tf\n")
+    said = say("train", path, "data.on_error=skip", "--output", tmp_path / "none", "--quiet")
+    assert_short(said)
+    assert "data.valid: wanted texts of at most 19 tokens" in said.err
+
+
+def test_what_is_merged_in_may_be_said_anew(tmp_path: Path) -> None:
+    path = tmp_path / "merged.yaml"
+    path.write_text("a: &a {x: 1, z: 3}\nb: &b\n  <<: *a\n  x: 2\nc: {<<: *b, z: 4}\n")
+    found = read_recipe(path)
+    assert found["b"] == {"x": 2, "z": 3}
+    assert found["c"] == {"x": 2, "z": 4}
 
 
 def test_a_key_that_stands_twice(say: Say, toy: Path, tmp_path: Path) -> None:

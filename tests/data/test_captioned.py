@@ -282,6 +282,12 @@ def test_flickr8k_as_kaggle_has_it(photos: Path) -> None:
     assert [each.captions for each in as_captions(path).read(Report())] == [["a dog , asleep"]]
 
 
+def test_a_name_may_hold_the_folder(photos: Path) -> None:
+    path = put(photos / "c.csv", "image,caption\nimages/a.jpg,A dog.\na.jpg,A cat.\n")
+    found = list(as_captions(path).read(Report()))
+    assert [each.path for each in found] == [photos / "images" / "a.jpg"] * 2
+
+
 def test_metadata_of_parquet(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet

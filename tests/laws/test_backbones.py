@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import types
 from collections.abc import Callable
@@ -183,7 +184,13 @@ def test_a_folder_is_found_from_everywhere(tmp_path: Path, monkeypatch: pytest.M
     whole = vit(tmp_path / "tf" / "vit")
     monkeypatch.chdir(tmp_path)
     near = Transformers("tf/vit")
-    assert near.settings == whole.settings == {"is": "encoders.Transformers"}
+    assert near.settings == whole.settings
+    assert str(tmp_path) not in json.dumps(near.settings)
+    changed = json.loads((tmp_path / "tf/vit/config.json").read_text())
+    heads = {**changed, "num_attention_heads": 1}
+    copied = Path(shutil.copytree(tmp_path / "tf/vit", tmp_path / "other"))
+    (copied / "config.json").write_text(json.dumps(heads))
+    assert Transformers(str(copied)).settings != whole.settings  # with the same weights
     assert near.fingerprint() == whole.fingerprint()
     for name, told in (
         ("./tf/vti", rf"got {tmp_path}/tf/vti: there is no such folder; did you mean 'vit'"),
