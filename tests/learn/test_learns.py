@@ -93,10 +93,11 @@ def test_learns_to_reverse(name: str, tmp_path: Path) -> None:
     data.mkdir()
     toy.write_pairs(data / "train.tsv", 4000, seed=1)
     toy.write_pairs(data / "valid.tsv", 200, seed=2)
+    updates, tokens = (300, 600) if name in FAST else (400, 800)
     settings = {
-        "updates": 400,
-        "tokens": 800,
-        "validate_every": 400,
+        "updates": updates,
+        "tokens": tokens,
+        "validate_every": updates,
         "optimizer": {"is": "torch.optim.AdamW", "lr": 0.005},
         "schedule": {"is": "train.Cosine", "warmup": 40},
     }
