@@ -81,4 +81,5 @@ class SecondOpinion:
             [each._replace(score=each.log_prob + self.weight * next(said)) for each in answers]
             for answers in found
         ]
-        return [sorted(answers, key=lambda each: -each.score) for answers in judged]
+        # No training pair says nothing, though any of its symbols may: that comes last.
+        return [sorted(each, key=lambda said: (not said.tokens, -said.score)) for each in judged]

@@ -12,7 +12,7 @@ import pytest
 import regard
 from cli.conftest import Say, trained
 from regard.ngrams import JointNgrams
-from regard.search import Consensus
+from regard.search import Consensus, Hypothesis
 from regard.tasks import Decode
 
 WEIGHT = 0.7
@@ -119,6 +119,14 @@ def test_what_cannot_be_cut_is_far_behind_but_not_beyond_all_numbers(second: Pat
     ngrams = JointNgrams.load(second / "ngrams.safetensors")
     short, long = ngrams.log_prob([[4], [4]], [[4], [4] * 5])
     assert -200 < long < short - 10
+
+
+def test_nothing_is_the_last_of_all_answers(second: Path) -> None:
+    judge: Any = regard.load(second).judge  # type: ignore[attr-defined]
+    nothing, some = Hypothesis([], -0.1, -0.1), Hypothesis([4, 5, 6], -40.0, -40.0)
+    [[first, last]] = judge([[4, 1]], [[nothing, some]])
+    assert (first.tokens, last.tokens) == ([4, 5, 6], [])
+    assert first.score < last.score
 
 
 def test_they_are_learned_once(say: Say, toy: Path) -> None:
