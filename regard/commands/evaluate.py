@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import yaml
 from rich.console import Console
 from rich.table import Table
 
@@ -23,7 +22,7 @@ from regard.data import Captions, Pairs
 from regard.data.sources import OnError
 from regard.metrics import Comparison, plot_by_length
 from regard.tasks.evaluate import Evaluation
-from regard.tasks.folder import Once, task_in
+from regard.tasks.folder import parsed, task_in
 
 
 def evaluate(
@@ -142,21 +141,14 @@ def part_of(model: str, data: list[str], trained: Any, *, trust: Sequence[str] =
     if data[0].lstrip().startswith("{"):
         if trained.writes:
             raise ValueError("data: a model of running text is measured on a text file; name one")
-        return _described(data[0], Captions if trained.sees else Pairs, (*OWN, *trust))
+        wanted = Captions if trained.sees else Pairs
+        return convert(parsed(data[0], where="data"), wanted, where="data", trust=(*OWN, *trust))
     if data[0] not in ("valid", "test") or Path(data[0]).exists():
         return data[0]
     part = task_in(model, trust=trust).part("valid" if data[0] == "valid" else "test")
     if part is None:
         raise ValueError(f"{model}: its recipe names no {data[0]} part; name files")
     return part
-
-
-def _described(text: str, wanted: type[Any], trust: tuple[str, ...]) -> Any:
-    try:
-        spec = yaml.load(text, Once)
-    except yaml.YAMLError as error:
-        raise ValueError(f"data: not YAML: {' '.join(str(error).split())}") from error
-    return convert(spec, wanted, where="data", trust=trust)
 
 
 def _scores(found: Evaluation) -> Table:

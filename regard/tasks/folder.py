@@ -66,16 +66,25 @@ def filled(recipe: dict[str, Any]) -> dict[str, Any]:
 def read_recipe(path: Path) -> dict[str, Any]:
     """A recipe file as a mapping."""
     try:
-        recipe = yaml.load(path.read_text(encoding="utf-8"), Once)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise RecipeError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise RecipeError(f"{path}: not YAML: {error}") from error
+    recipe = parsed(text, where=str(path))
     if not isinstance(recipe, dict):
         got = {type(None): "nothing", list: "a list", str: "a text"}.get(type(recipe), repr(recipe))
         raise RecipeError(f"{path}: wanted a recipe, keys with values, got {got}")
     return recipe
 
 
-class Once(yaml.SafeLoader):
+def parsed(text: str, *, where: str) -> Any:
+    """What a text says in YAML, as in a recipe."""
+    try:
+        return yaml.load(text, _Once)
+    except yaml.YAMLError as error:
+        raise RecipeError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
+
+
+class _Once(yaml.SafeLoader):
     """YAML in which no key of a mapping stands twice: the first of them would be lost unseen."""
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:

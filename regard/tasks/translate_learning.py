@@ -95,8 +95,8 @@ class TranslateLearning(Learning):
                 f"end, got {places:,}; raise it, or lower data.max_tokens"
             )
         kept = []
-        for question in self.valid:
-            size = len(self.source.encode([question.source])[0])
+        sizes = map(len, self.source.encode([question.source for question in self.valid]))
+        for question, size in zip(self.valid, sizes, strict=True):
             if size < places:
                 kept.append(question)
             elif data.on_error == "skip":

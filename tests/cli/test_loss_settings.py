@@ -34,30 +34,31 @@ def test_an_agreement_that_means_nothing_is_refused(
     assert "agreement: wanted 0 or more, and positions: 1 with it" in said.err
 
 
-def test_subwords_taken_apart_are_the_same_ones_after_a_stop(say: Say, toy: Path) -> None:
-    bpe = "{is: data.Bpe, size: 40}"
-    settings = [f"data.source={bpe}", f"data.target={bpe}", "data.apart=0.3"]
-    settings += ["train.average=1", "train.average_of=last"]
-    for updates, name in ((6, "unbroken"), (2, "broken"), (6, "broken")):
-        said = say(
-            "train", toy / "toy.yaml", *settings, f"train.updates={updates}",
-            "--output", toy / name, "--quiet",
-        )  # fmt: skip
-        assert said.code == 0, said.err
-    weights = [(toy / name / "model.safetensors").read_bytes() for name in ("unbroken", "broken")]
-    assert weights[0] == weights[1]
+BPE = "{is: data.Bpe, size: 40}"
 
 
-def test_pairs_learned_both_ways_are_the_same_ones_after_a_stop(say: Say, toy: Path) -> None:
-    settings = ["data.target=null", "data.both_ways=2", "train.average=1", "train.average_of=last"]
-    for updates, name in ((14, "unturned"), (3, "turned"), (14, "turned")):
+@pytest.mark.parametrize(
+    ("settings", "updates", "stop"),
+    [
+        ([f"data.source={BPE}", f"data.target={BPE}", "data.apart=0.3"], 6, 2),
+        (["data.target=null", "data.both_ways=2"], 14, 3),
+    ],
+    ids=["taken apart", "both ways"],
+)
+def test_what_is_varied_is_the_same_after_a_stop(
+    say: Say, toy: Path, tmp_path: Path, settings: list[str], updates: int, stop: int
+) -> None:
+    settings = [*settings, "train.average=1", "train.average_of=last"]
+    for count, name in ((updates, "unbroken"), (stop, "broken"), (updates, "broken")):
         said = say(
-            "train", toy / "toy.yaml", *settings, f"train.updates={updates}",
-            "--output", toy / name, "--quiet",
+            "train", toy / "toy.yaml", *settings, f"train.updates={count}",
+            "--output", tmp_path / name, "--quiet",
         )  # fmt: skip
         assert said.code == 0, said.err
-    weights = [(toy / name / "model.safetensors").read_bytes() for name in ("unturned", "turned")]
-    assert weights[0] == weights[1]
+    unbroken, broken = (
+        (tmp_path / name / "model.safetensors").read_bytes() for name in ("unbroken", "broken")
+    )
+    assert unbroken == broken
 
 
 @pytest.mark.parametrize(
