@@ -59,12 +59,29 @@ def judged(
     """The loss and the likelihood that a chunked function finds at some flat places."""
     rows = outputs.flatten(0, 1).index_select(0, real)
     wanted = targets.flatten().index_select(0, real)
-    parts: tuple[Tensor, ...] = (rows, head.weight, head.bias)
+    kind = _kind_of_products(rows.device.type, head.weight.dtype)
+    parts: tuple[Tensor, ...] = (rows.to(kind), head.weight, head.bias)
     if not torch.is_grad_enabled():  # which the function itself is not told
         parts = tuple(part.detach() for part in parts)
     with torch.autocast(rows.device.type, enabled=False):  # sums over a vocabulary want all bits
         loss, nll = function.apply(*parts, wanted, *settings)  # type: ignore[no-untyped-call]
     return loss, nll
+
+
+def _kind_of_products(device: str, whole: torch.dtype) -> torch.dtype:
+    """What the products with the vocabulary are made of; all bits where nothing is learned.
+
+    Numbers of 16 bits only with the range of 32: a gradient of few rows must not vanish.
+    """
+    learning = torch.is_grad_enabled() and torch.is_autocast_enabled(device)
+    if learning and torch.get_autocast_dtype(device) == torch.bfloat16:
+        return torch.bfloat16
+    return whole
+
+
+def alike(rows: Tensor, *others: Tensor) -> tuple[Tensor, ...]:
+    """Rows, and others as numbers of their kind."""
+    return rows, *(x.to(rows.dtype) for x in others)
 
 
 def take_targets(
@@ -85,6 +102,8 @@ class ChunkedCrossEntropy(torch.autograd.Function):
     for some rows at a time and its gradient, softmax(z) minus the target, is used at once: softmax
     as exp(z - m) / s, where 1 / s scales the rows instead of the table; the target's part, which is
     one symbol and a constant, never touches the table at all.
+
+    The products are of the rows' kind of numbers, everything else of the weights'.
     """
 
     CHUNK = 512
@@ -93,23 +112,24 @@ class ChunkedCrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any, rows: Tensor, weight: Tensor, bias: Tensor, wanted: Tensor, smoothing: float
     ) -> tuple[Tensor, Tensor]:
-        rows = rows.to(weight.dtype)
+        (thin_rows, thin_weight, thin_bias), rows = alike(rows, weight, bias), rows.to(weight.dtype)
         learning = any(ctx.needs_input_grad)
         shapes = (rows, weight, bias) if learning else ()
         into = [torch.zeros_like(x) for x in shapes]
         everything = torch.zeros_like(bias[:1])
         for first in range(0, len(rows), ChunkedCrossEntropy.CHUNK):
             part = slice(first, first + ChunkedCrossEntropy.CHUNK)
-            table = torch.addmm(bias, rows[part], weight.T)
+            table = torch.addmm(thin_bias, thin_rows[part], thin_weight.T).to(weight.dtype)
             most = table.amax(1, keepdim=True)
             table.sub_(most).exp_()
             mass = table.sum(1, keepdim=True)
             everything += (mass.log() + most).sum()
             if learning:
                 inverse = mass.reciprocal()
-                into[0][part] = (table @ weight).mul_(inverse)
-                into[1].addmm_(table.T, rows[part] * inverse)
                 into[2].addmv_(table.T, inverse[:, 0])
+                table = table.to(thin_rows.dtype)
+                into[0][part] = (table @ thin_weight) * inverse
+                into[1] += table.T @ (rows[part] * inverse).to(table.dtype)
         if learning:
             take_targets(into, rows, weight, wanted, smoothing)
             ctx.save_for_backward(*into)

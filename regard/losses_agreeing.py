@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from regard.heads import Categorical
-from regard.losses import Total, judged, take_targets
+from regard.losses import Total, alike, judged, take_targets
 
 
 def agreeing(
@@ -54,7 +54,7 @@ class ChunkedAgreement(torch.autograd.Function):
         smoothing: float,
         agreement: float,
     ) -> tuple[Tensor, Tensor]:
-        rows = rows.to(weight.dtype)
+        (thin_rows, thin_weight, thin_bias), rows = alike(rows, weight, bias), rows.to(weight.dtype)
         learning = any(ctx.needs_input_grad)
         into = [torch.zeros_like(x) for x in (rows, weight, bias)] if learning else []
         told, even, divergence = (rows.new_zeros(()) for _ in range(3))
@@ -62,16 +62,18 @@ class ChunkedAgreement(torch.autograd.Function):
         chunk = ChunkedAgreement.CHUNK * (1 if rows.device.type == "cpu" else 16)
         for one in half.split(chunk):
             both = torch.cat([one, one + len(half)])
-            some = rows[both]
-            logs = torch.addmm(bias, some, weight.T).log_softmax(1)
+            some = thin_rows[both]
+            scores = torch.addmm(thin_bias, some, thin_weight.T)
+            logs = scores.to(weight.dtype).log_softmax(1)
             told += logs.gather(1, wanted[both][:, None]).sum()
             even += logs.mean(1).sum()
             apart, table = _drawn_together(logs, agreement)
             divergence += apart
             if learning:
-                into[0][both] = table @ weight
-                into[1].addmm_(table.T, some)
                 into[2].add_(table.sum(0))
+                table = table.to(some.dtype)
+                into[0][both] = (table @ thin_weight).to(weight.dtype)
+                into[1] += table.T @ some
         if learning:
             take_targets(into, rows, weight, wanted, smoothing)
         ctx.save_for_backward(*(grad.div_(2) for grad in into))

@@ -17,7 +17,8 @@ from regard.attention import Hard, SelfAttention
 from regard.attention.base import explicit_weights
 from regard.commands.train import train
 from regard.heads import Categorical
-from regard.losses import ChunkedCrossEntropy, likelihood
+from regard.losses import ChunkedCrossEntropy, judged, likelihood
+from regard.losses_agreeing import ChunkedAgreement
 from regard.tasks.folder import task_of
 from tests import toy
 
@@ -165,6 +166,30 @@ def test_the_loss_without_gradients_is_the_same_and_wastes_no_work(
         without = likelihood(*arguments)
     assert_close((without.loss, without.nll), (with_gradients.loss.detach(), with_gradients.nll))
     assert saved == [0]
+
+
+@pytest.mark.parametrize("function", [ChunkedCrossEntropy, ChunkedAgreement])
+def test_in_sixteen_bits_gradients_are_near_and_what_is_measured_is_exact(
+    function: type[torch.autograd.Function],
+) -> None:
+    settings = (0.1,) if function is ChunkedCrossEntropy else (0.1, 3.0)
+    head = Categorical(24, 40)
+    outputs, wanted = torch.randn(1, 30, 24, requires_grad=True), torch.randint(40, (1, 30))
+    arguments = (head, outputs, wanted, torch.arange(30))
+    parts = (outputs, *head.parameters())
+    loss, _ = judged(function, *arguments, *settings)
+    with torch.autocast("cpu", torch.bfloat16):
+        near, _ = judged(function, *arguments, *settings)
+        with torch.no_grad():
+            exact, _ = judged(function, *arguments, *settings)
+    assert exact == loss
+    assert near != loss  # or 16 bits were not used at all
+    assert abs(near - loss) < 1e-3 * loss
+    for ours, theirs in zip(
+        torch.autograd.grad(near, parts), torch.autograd.grad(loss, parts), strict=True
+    ):
+        assert ours.dtype == torch.float32
+        assert (ours - theirs).norm() < 0.02 * theirs.norm()
 
 
 def test_a_second_derivative_is_refused_rather_than_wrong() -> None:
