@@ -99,14 +99,14 @@ class ChunkedCrossEntropy(torch.autograd.Function):
     """sum_n (logsumexp(z_n) - (1 - e) z_n[y_n] - e mean(z_n)), z = W o + b.
 
     The table of rows times vocabulary is the largest thing in training a small model. It is made
-    for some rows at a time and its gradient, softmax(z) minus the target, is used at once: softmax
-    as exp(z - m) / s, where 1 / s scales the rows instead of the table; the target's part, which is
-    one symbol and a constant, never touches the table at all.
+    for some rows at a time, in the same memory, and its gradient, softmax(z) minus the target, is
+    used at once; the target's part, which is one symbol and a constant, never touches the table.
+    The largest probability is exp(max z - logsumexp(z)), which gives the sum without another pass.
 
-    The products are of the rows' kind of numbers, everything else of the weights'.
+    The table is of the rows' kind of numbers, everything else of the weights'.
     """
 
-    CHUNK = 512
+    CHUNK = 256
 
     @staticmethod
     def forward(
@@ -114,22 +114,21 @@ class ChunkedCrossEntropy(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         (thin_rows, thin_weight, thin_bias), rows = alike(rows, weight, bias), rows.to(weight.dtype)
         learning = any(ctx.needs_input_grad)
-        shapes = (rows, weight, bias) if learning else ()
-        into = [torch.zeros_like(x) for x in shapes]
+        into = [torch.zeros_like(x) for x in (rows, weight, bias)] if learning else []
+        memory = thin_rows.new_empty(2, min(ChunkedCrossEntropy.CHUNK, len(rows)), len(weight))
         everything = torch.zeros_like(bias[:1])
         for first in range(0, len(rows), ChunkedCrossEntropy.CHUNK):
             part = slice(first, first + ChunkedCrossEntropy.CHUNK)
-            table = torch.addmm(thin_bias, thin_rows[part], thin_weight.T).to(weight.dtype)
-            most = table.amax(1, keepdim=True)
-            table.sub_(most).exp_()
-            mass = table.sum(1, keepdim=True)
-            everything += (mass.log() + most).sum()
+            some = thin_rows[part]
+            scores, shares = memory[:, : len(some)]
+            torch.addmm(thin_bias, some, thin_weight.T, out=scores)
+            torch.softmax(scores, 1, out=shares)
+            most, share = (x.amax(1).to(weight.dtype) for x in (scores, shares))
+            everything += (most - share.log()).sum()
             if learning:
-                inverse = mass.reciprocal()
-                into[2].addmv_(table.T, inverse[:, 0])
-                table = table.to(thin_rows.dtype)
-                into[0][part] = (table @ thin_weight) * inverse
-                into[1] += table.T @ (rows[part] * inverse).to(table.dtype)
+                into[0][part] = shares @ thin_weight
+                into[1] += shares.T @ some
+                into[2] += shares.sum(0)
         if learning:
             take_targets(into, rows, weight, wanted, smoothing)
             ctx.save_for_backward(*into)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from statistics import mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import regard
 from regard.commands.recipes import bundled_folder, find
@@ -119,22 +120,29 @@ def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: boo
     changes = [*line.change, f"train.seed={seed}", *(wanted.quick if quick else [])]
     asked = {"recipe": find(line.recipe).read_text(encoding="utf-8"), "changes": changes}
     if (folder / FOUND).is_file():
-        if json.loads((folder / FOUND).read_text(encoding="utf-8"))["asked"] != asked:
+        if _facts(folder)["asked"] != asked:
             raise ValueError(
                 f"{folder}: holds a run of another recipe; delete it, or choose another --output"
             )
         return
     first = wanted.start(line, seed)
-    start = [f"train.start={folder.parent / first}"] if first is not None else []
-    if said(["train", line.recipe, *changes, *start, "--output", str(folder)]):
-        raise RuntimeError(f"{line.name}: the training failed; the same command goes on from there")
-    part = task_in(folder).part(wanted.part)  # type: ignore[arg-type]
+    before = _model(folder.parent / first) if first is not None else None
+    model = _same(folder, asked) if before is None else None
+    if model is None:
+        start = [f"train.start={before}"] if before is not None else []
+        if said(["train", line.recipe, *changes, *start, "--output", str(folder)]):
+            raise RuntimeError(
+                f"{line.name}: the training failed; the same command goes on from there"
+            )
+        model = folder
+    part = task_in(model).part(wanted.part)  # type: ignore[arg-type]
     if part is None:
         raise ValueError(f"{line.recipe}: its data have no part {wanted.part!r} to be measured on")
-    evaluation = regard.load(folder).evaluate(part, metrics=wanted.metrics)
-    card = read_card(folder)
+    evaluation = regard.load(model).evaluate(part, metrics=wanted.metrics)
+    card = read_card(model)
     facts = {
         "asked": asked,
+        "model": os.path.relpath(model, folder),
         "scores": evaluation.as_dict()["scores"],
         "minutes": card["training_seconds"] / 60,
         "updates": card["updates"],
@@ -146,12 +154,36 @@ def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: boo
     write_whole(folder / FOUND, json.dumps(facts, indent=1) + "\n")
 
 
+def _same(folder: Path, asked: Mapping[str, object]) -> Path | None:
+    """The model of another table's run that asked for the same, so that nothing is learned twice.
+
+    Where this run has begun to learn by itself already, it goes on.
+    """
+    if (folder / "recipe.yaml").is_file():
+        return None
+    for path in sorted(folder.parent.parent.glob(f"*/*/{FOUND}")):
+        if _facts(path.parent)["asked"] == asked and (model := _model(path.parent)).is_dir():
+            return model
+    return None
+
+
+def _model(folder: Path) -> Path:
+    """Where the model of a finished run is."""
+    return Path(os.path.normpath(folder / _facts(folder).get("model", ".")))
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads((folder / FOUND).read_text(encoding="utf-8"))
+    return facts
+
+
 def found(folder: Path) -> Found | None:
     """What a run gave, or None where it has not been run to its end."""
     if not (folder / FOUND).is_file():
         return None
-    facts = json.loads((folder / FOUND).read_text(encoding="utf-8"))
-    del facts["asked"]
+    facts = _facts(folder)
+    for name in ("asked", "model"):
+        facts.pop(name, None)
     buckets = [
         Bucket(**{**row, "interval": Interval(**row["interval"])}) for row in facts.pop("buckets")
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,29 @@ def test_a_line_may_start_from_another(say: Say, near: Path) -> None:
     said = say("reproduce", "toy", "--output", output)
     assert said.code == 1
     assert "after: wanted a line before 'three', got 'four'" in said.err
+
+
+def test_what_another_table_has_learned_is_not_learned_again(say: Say, near: Path) -> None:
+    wanted = yaml.safe_load((near / "reproduce" / "toy.yaml").read_text())
+    more = {**wanted, "metrics": ["per"], "lines": wanted["lines"][1:]}
+    more["lines"].append({"name": "three", "recipe": str(near / "toy.yaml"), "after": "two, wider"})
+    more["lines"][-1]["change"] = ["model.decoder=40", "train.updates=2"]
+    (near / "reproduce" / "more.yaml").write_text(yaml.safe_dump(more))
+    for name in ("toy", "more"):
+        said = say("reproduce", name, "--output", near / "out")
+        assert said.code == 0, said.err
+    theirs, ours = near / "out/toy/two-wider-2", near / "out/more/two-wider-2"
+    assert [path.name for path in ours.iterdir()] == [reproduce.FOUND]
+    found = [json.loads((folder / reproduce.FOUND).read_text()) for folder in (theirs, ours)]
+    assert found[0]["scores"]["per"] == found[1]["scores"]["per"]
+    assert found[0]["updates"] == found[1]["updates"]
+    third = yaml.safe_load((near / "out/more/three-1/recipe.yaml").read_text())
+    assert third["train"]["start"] == str(near / "out/toy/two-wider-1")
+    shutil.rmtree(theirs)
+    (ours / reproduce.FOUND).unlink()
+    said = say("reproduce", "more", "--output", near / "out")
+    assert said.code == 0, said.err
+    assert (ours / "model.safetensors").is_file(), "where it is gone, it is learned here"
 
 
 def test_quick_goes_elsewhere(say: Say, tables: Path) -> None:
