@@ -1,4 +1,4 @@
-"""Tables and figures of papers, made again: what to run, and published beside obtained."""
+"""Tables and figures of papers, made again: what there is to run, and running it."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any
 
 import regard
 from regard.commands.recipes import bundled_folder, find
 from regard.config import build
 from regard.data.files import write_whole
-from regard.metrics import Interval, by_length, plot_by_length
 from regard.metrics import Row as Bucket
+from regard.metrics import by_length
+from regard.reproduced import FOUND, facts_of
 from regard.tasks.evaluate import Evaluation
 from regard.tasks.folder import read_card, read_recipe, task_in
 from regard.words import nearest
 
 FOLDER = "reproduce"
-FOUND = "reproduced.json"
 
 
 class Line:
@@ -84,19 +83,6 @@ class Reproduction:
         return None
 
 
-class Found(NamedTuple):
-    """What one run gave."""
-
-    scores: dict[str, dict[str, float]]
-    minutes: float
-    updates: int
-    epochs: int
-    memory: int
-    buckets: list[Bucket]
-    notes: Sequence[str] = ()
-    """What speaks against the scores, and what was left out of the data."""
-
-
 def known() -> dict[str, Path]:
     """What can be reproduced, by name."""
     return {path.stem: path for path in sorted((bundled_folder() / FOLDER).glob("*.yaml"))}
@@ -118,9 +104,9 @@ def said(words: list[str]) -> int:
 def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: bool) -> None:
     """Train and evaluate one run, from wherever it stands."""
     changes = [*line.change, f"train.seed={seed}", *(wanted.quick if quick else [])]
-    asked = {"recipe": find(line.recipe).read_text(encoding="utf-8"), "changes": changes}
+    asked = _asked(read_recipe(find(line.recipe)), changes)
     if (folder / FOUND).is_file():
-        if _facts(folder)["asked"] != asked:
+        if facts_of(folder)["asked"] != asked:
             raise ValueError(
                 f"{folder}: holds a run of another recipe; delete it, or choose another --output"
             )
@@ -154,6 +140,13 @@ def run(line: Line, seed: int, wanted: Reproduction, folder: Path, *, quick: boo
     write_whole(folder / FOUND, json.dumps(facts, indent=1) + "\n")
 
 
+def _asked(recipe: dict[str, Any], changes: list[str]) -> dict[str, Any]:
+    """What decides what a run gives; what a recipe says of itself does not."""
+    read = {key: value for key, value in recipe.items() if key not in ("about", "result")}
+    asked: dict[str, Any] = json.loads(json.dumps({"recipe": read, "changes": changes}))
+    return asked
+
+
 def _same(folder: Path, asked: Mapping[str, object]) -> Path | None:
     """The model of another table's run that asked for the same, so that nothing is learned twice.
 
@@ -162,32 +155,14 @@ def _same(folder: Path, asked: Mapping[str, object]) -> Path | None:
     if (folder / "recipe.yaml").is_file():
         return None
     for path in sorted(folder.parent.parent.glob(f"*/*/{FOUND}")):
-        if _facts(path.parent)["asked"] == asked and (model := _model(path.parent)).is_dir():
+        if facts_of(path.parent)["asked"] == asked and (model := _model(path.parent)).is_dir():
             return model
     return None
 
 
 def _model(folder: Path) -> Path:
     """Where the model of a finished run is."""
-    return Path(os.path.normpath(folder / _facts(folder).get("model", ".")))
-
-
-def _facts(folder: Path) -> dict[str, Any]:
-    facts: dict[str, Any] = json.loads((folder / FOUND).read_text(encoding="utf-8"))
-    return facts
-
-
-def found(folder: Path) -> Found | None:
-    """What a run gave, or None where it has not been run to its end."""
-    if not (folder / FOUND).is_file():
-        return None
-    facts = _facts(folder)
-    for name in ("asked", "model"):
-        facts.pop(name, None)
-    buckets = [
-        Bucket(**{**row, "interval": Interval(**row["interval"])}) for row in facts.pop("buckets")
-    ]
-    return Found(**facts, buckets=buckets)
+    return Path(os.path.normpath(folder / facts_of(folder).get("model", ".")))
 
 
 def _by_words(evaluation: Evaluation, edges: list[int] | None) -> list[Bucket]:
@@ -196,68 +171,3 @@ def _by_words(evaluation: Evaluation, edges: list[int] | None) -> list[Bucket]:
     score = next(iter(evaluation.scores.values()))
     words = [len(source.split()) for source in evaluation.sources]
     return by_length(score.metric, score.statistics, words, edges=edges)
-
-
-def table(wanted: Reproduction, folder: Path) -> list[str]:
-    """Published beside obtained, as Markdown; what was not run yet is said to be so."""
-    metrics = wanted.metrics or ["nats", "perplexity"]
-    head = [
-        "",
-        *(f"{m}{kind}" for m in metrics for kind in (", published", "")),
-        "seeds",
-        "minutes",
-        "epochs",
-        "memory",
-    ]
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    notes: list[str] = []
-    for line in wanted.lines:
-        by_seed = {seed: found(folder / line.folder(seed)) for seed in line.seeds}
-        runs = [run for run in by_seed.values() if run is not None]
-        cells = [line.name]
-        for metric in metrics:
-            scores = [r.scores[metric] for r in runs if metric in r.scores]
-            shown = "cannot be computed here" if runs and not scores else obtained(scores)
-            cells += [line.published.get(metric, ""), shown]
-        if runs:
-            cells += [
-                ", ".join(str(seed) for seed, run in by_seed.items() if run is not None),
-                ", ".join(f"{r.minutes:.0f}" for r in runs),
-                ", ".join(str(r.epochs) for r in runs),
-                f"{max(r.memory for r in runs) / 2**30:.1f} GiB",
-            ]
-        else:
-            cells += [""] * 4
-        lines.append(f"| {' | '.join(cells)} |")
-        notes += [
-            f"- {line.name}, seed {seed}: beware, {note}"
-            for seed, run in by_seed.items()
-            for note in (run.notes if run is not None else ())
-        ]
-    return [*lines, "", *notes] if notes else lines
-
-
-def obtained(scores: list[dict[str, float]]) -> str:
-    """A score with its interval, or the mean over several seeds with their spread."""
-    if not scores:
-        return "not run yet"
-    if len(scores) == 1:
-        one = scores[0]
-        return f"{one['score']:.2f} [{one['low']:.2f}, {one['high']:.2f}]"
-    values = [each["score"] for each in scores]
-    return f"{mean(values):.2f} ({min(values):.2f} to {max(values):.2f}, {len(values)} seeds)"
-
-
-def draw(wanted: Reproduction, folder: Path, path: Path) -> bool:
-    """The first metric by words of the source; False where there is nothing to draw yet."""
-    rows = {}
-    for line in wanted.lines:
-        one = found(folder / line.folder(line.seeds[0]))
-        if one is not None and one.buckets:
-            rows[line.name] = one.buckets
-    if not rows:
-        return False
-    from regard.look.style import save
-
-    save(plot_by_length(rows, (wanted.metrics or ["score"])[0]), path)
-    return True

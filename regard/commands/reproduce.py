@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from regard import reproduce as again
+from regard import reproduced
 from regard.data.files import write_whole
 from regard.words import nearest
 
@@ -29,10 +30,11 @@ def reproduce(name: str | None, list: bool, quick: bool, only: list[str], output
         for seed in line.seeds:
             print(f"\n{line.name}, seed {seed}", flush=True)
             again.run(line, seed, wanted, folder / line.folder(seed), quick=quick)
-    lines = again.table(wanted, folder)
+    lines = reproduced.table(wanted, folder)
     command = f"regard reproduce {name}{' --quick' if quick else ''}"
-    if again.draw(wanted, folder, folder / f"{name}.png"):
-        lines += ["", f"![by length]({name}.png)"]
+    if reproduced.draw(wanted, folder, folder / f"{name}.png"):
+        by_length = reproduced.lengths(wanted, folder)
+        lines += ["", *by_length, "", f"![by length]({name}.png)"]
     write_whole(folder / f"{name}.md", "\n".join([f"`{command}`: {wanted.about}", "", *lines, ""]))
     print("\n" + "\n".join(lines) + f"\n\nthis table is in {folder / name}.md")
 

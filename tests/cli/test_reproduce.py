@@ -16,6 +16,7 @@ from regard import reproduce
 from regard.cli import main
 from regard.commands.recipes import find
 from regard.commands.train import changed
+from regard.reproduced import FOUND
 from regard.tasks.evaluate import Evaluation
 from regard.tasks.folder import read_recipe, task_of
 from regard.tasks.translator import Translator
@@ -86,6 +87,16 @@ def test_a_table_is_made_line_by_line(say: Say, near: Path) -> None:
     assert (output / "toy" / "toy.png").stat().st_size > 1000
     text = (output / "toy" / "toy.md").read_text()
     assert "`regard reproduce toy`: Letters backwards." in text
+    assert re.search(r"\| words \(sentences\) \| 1 \(\d+\) \|", text), "by words of the source"
+    assert re.search(r"\n\| two, wider \| \d+\.\d\d \[", text)
+    recipe = yaml.safe_load((near / "toy.yaml").read_text())
+    (near / "toy.yaml").write_text(yaml.safe_dump({**recipe, "result": {"exact": "measured"}}))
+    said = say("reproduce", "toy", "--output", output)
+    assert said.code == 0, "what a recipe says of itself changes no run"
+    recipe["smoothing"] = 0.2
+    (near / "toy.yaml").write_text(yaml.safe_dump(recipe))
+    said = say("reproduce", "toy", "--output", output)
+    assert "holds a run of another recipe" in said.err
     facts = json.loads(found.read_text())
     assert facts["updates"] == 4
     assert facts["memory"] > 1e7
@@ -108,7 +119,7 @@ def test_what_speaks_against_a_line_is_below_the_table(
         for told in (said.out, (near / "out" / "toy" / "toy.md").read_text()):
             assert "\n\n- one, seed 1: beware, all is the same\n" in told
             assert "- one, seed 1: beware, 2 left out: empty line\n" in told
-    path = near / "out" / "toy" / "one-1" / reproduce.FOUND
+    path = near / "out" / "toy" / "one-1" / FOUND
     facts = json.loads(path.read_text())
     del facts["notes"]
     path.write_text(json.dumps(facts))
@@ -141,14 +152,14 @@ def test_what_another_table_has_learned_is_not_learned_again(say: Say, near: Pat
         said = say("reproduce", name, "--output", near / "out")
         assert said.code == 0, said.err
     theirs, ours = near / "out/toy/two-wider-2", near / "out/more/two-wider-2"
-    assert [path.name for path in ours.iterdir()] == [reproduce.FOUND]
-    found = [json.loads((folder / reproduce.FOUND).read_text()) for folder in (theirs, ours)]
+    assert [path.name for path in ours.iterdir()] == [FOUND]
+    found = [json.loads((folder / FOUND).read_text()) for folder in (theirs, ours)]
     assert found[0]["scores"]["per"] == found[1]["scores"]["per"]
     assert found[0]["updates"] == found[1]["updates"]
     third = yaml.safe_load((near / "out/more/three-1/recipe.yaml").read_text())
     assert third["train"]["start"] == str(near / "out/toy/two-wider-1")
     shutil.rmtree(theirs)
-    (ours / reproduce.FOUND).unlink()
+    (ours / FOUND).unlink()
     said = say("reproduce", "more", "--output", near / "out")
     assert said.code == 0, said.err
     assert (ours / "model.safetensors").is_file(), "where it is gone, it is learned here"
