@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,23 +14,23 @@ from regard.data.files import write_whole
 from regard.words import nearest
 
 
-def reproduce(name: str | None, list: bool, quick: bool, only: list[str], output: str) -> None:  # noqa: A002
+def reproduce(
+    name: str | None,
+    list: bool,  # noqa: A002
+    quick: bool,
+    only: Sequence[str],
+    seed: Sequence[int],
+    output: str,
+) -> None:
     """Run what a table needs, from wherever it stands, and print published beside obtained."""
     if list or name is None:
         _list()
         return
     wanted = again.read(name)
-    names = {line.name for line in wanted.lines}
-    for each in only:
-        if each not in names:
-            raise ValueError(f"--only {each}: no such line{nearest(each, sorted(names))}")
     folder = Path(output) / (f"{name}-quick" if quick else name)
-    for line in wanted.lines:
-        if only and line.name not in only:
-            continue
-        for seed in line.seeds:
-            print(f"\n{line.name}, seed {seed}", flush=True)
-            again.run(line, seed, wanted, folder / line.folder(seed), quick=quick)
+    for line, number in _chosen(wanted, only, seed):
+        print(f"\n{line.name}, seed {number}", flush=True)
+        again.run(line, number, wanted, folder / line.folder(number), quick=quick)
     lines = reproduced.table(wanted, folder)
     command = f"regard reproduce {name}{' --quick' if quick else ''}"
     if reproduced.draw(wanted, folder, folder / f"{name}.png"):
@@ -37,6 +38,25 @@ def reproduce(name: str | None, list: bool, quick: bool, only: list[str], output
         lines += ["", *by_length, "", f"![by length]({name}.png)"]
     write_whole(folder / f"{name}.md", "\n".join([f"`{command}`: {wanted.about}", "", *lines, ""]))
     print("\n" + "\n".join(lines) + f"\n\nthis table is in {folder / name}.md")
+
+
+def _chosen(
+    wanted: again.Reproduction, only: Sequence[str], seeds: Sequence[int]
+) -> Iterator[tuple[again.Line, int]]:
+    """The runs of a table that are asked for, each a line with a seed; without a wish all."""
+    names = [line.name for line in wanted.lines]
+    for each in only:
+        if each not in names:
+            raise ValueError(f"--only {each}: no such line{nearest(each, sorted(names))}")
+    known = sorted({seed for line in wanted.lines for seed in line.seeds})
+    for seed in seeds:
+        if seed not in known:
+            had = ", ".join(map(str, known))
+            raise ValueError(f"--seed {seed}: no line has such a seed; they have {had}")
+    for line in wanted.lines:
+        for seed in line.seeds:
+            if line.name in (only or names) and seed in (seeds or known):
+                yield line, seed
 
 
 def _list() -> None:

@@ -51,6 +51,14 @@ def reproduce(word: argparse.ArgumentParser) -> None:
         help="run this line of the table only; may be given several times",
     )
     word.add_argument(
+        "--seed",
+        action="append",
+        default=[],
+        type=int,
+        metavar="N",
+        help="run this seed of its lines only; may be given several times",
+    )
+    word.add_argument(
         "--output",
         default="runs/reproduce",
         metavar="DIR",

@@ -126,6 +126,15 @@ def test_what_speaks_against_a_line_is_below_the_table(
     assert "beware" not in say("reproduce", "toy", "--only", "one", "--output", near / "out").out
 
 
+def test_one_seed_of_several(say: Say, near: Path) -> None:
+    said = say("reproduce", "toy", "--seed", "2", "--output", near / "out")
+    assert said.code == 0, said.err
+    assert [path.parent.name for path in (near / "out/toy").glob(f"*/{FOUND}")] == ["two-wider-2"]
+    said = say("reproduce", "toy", "--seed", "3", "--output", near / "out")
+    assert said.code == 1
+    assert "--seed 3: no line has such a seed; they have 1, 2" in said.err
+
+
 def test_a_line_may_start_from_another(say: Say, near: Path) -> None:
     path, output = near / "reproduce" / "toy.yaml", near / "out"
     wanted = yaml.safe_load(path.read_text())
