@@ -9,10 +9,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from regard.dropout import Dropout
-from regard.recurrent import Reader, Recurrent
+from regard.recurrent import Reader, Recurrent, RecurrentState, Stack
 
 
-class Reversed(Reader):
+class Reversed(Stack):
     """A stack that reads each sequence from its own end (Sutskever et al., 2014, 3.3).
 
     Every output stays at its own place; the last one read is that of the first place.
@@ -28,6 +28,13 @@ class Reversed(Reader):
         turn = turned(mask)
         outputs, ends = self.cell.read(taken(x, turn), mask)
         return taken(outputs, turn), ends
+
+    def finish(
+        self, x: Float[Tensor, "batch time inputs"], mask: Bool[Tensor, "batch time"]
+    ) -> tuple[Float[Tensor, "batch time dim"], RecurrentState]:
+        turn = turned(mask)
+        outputs, state = self.cell.finish(taken(x, turn), mask)
+        return taken(outputs, turn), state
 
 
 class Bidirectional(Reader):

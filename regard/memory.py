@@ -26,6 +26,8 @@ class Memory(NamedTuple):
     """The shape to draw the source positions on; () means a plain line."""
     keys: Float[Tensor, "batch source key"] | None = None
     """What queries are compared with, where that is not the values themselves."""
+    state: State | None = None
+    """Where a recurrence ended, in all its layers, for a decoder that goes on from there."""
 
 
 class Keys(NamedTuple):

@@ -6,12 +6,13 @@ A state is a tuple with one entry per layer, each a tuple of tensors (rows, dim)
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from regard import tree
 from regard.dropout import Dropout
@@ -34,7 +35,17 @@ class Reader(nn.Module, ABC):
         """Every output at its own place, 0 where padded, and the output where reading ends."""
 
 
-class Recurrent(Reader):
+class Stack(Reader):
+    """A reader whose last state another stack of its kind and size can go on from."""
+
+    @abstractmethod
+    def finish(
+        self, x: Float[Tensor, "batch time inputs"], mask: Bool[Tensor, "batch time"]
+    ) -> tuple[Float[Tensor, "batch time dim"], RecurrentState]:
+        """Every output at its own place, and the state of every layer where reading ends."""
+
+
+class Recurrent(Stack):
     """A stack of recurrent layers that reads from left to right, with dropout between the layers.
 
     `forward` runs PyTorch's fused kernel over whole sequences; `step` runs one step on the same
@@ -106,11 +117,22 @@ class Recurrent(Reader):
         return self.advance(self.project(x), state)
 
     def forward(
-        self, x: Float[Tensor, "batch time inputs"], state: RecurrentState | None = None
+        self,
+        x: Float[Tensor, "batch time inputs"],
+        state: RecurrentState | None = None,
+        lengths: Int[Tensor, " batch"] | None = None,
     ) -> tuple[Float[Tensor, "batch time dim"], RecurrentState]:
-        """The outputs of all steps, and the state after the last."""
-        first = None if state is None else tuple(torch.stack(p) for p in zip(*state, strict=True))
-        outputs, last = self.stack(x, first if first is None or self.parts > 1 else first[0])
+        """The outputs of all steps, and the state after the last, or after each row's own last."""
+        first: Any = None
+        if state is not None:
+            first = tuple(torch.stack(part) for part in zip(*state, strict=True))
+            first = first if self.parts > 1 else first[0]
+        if lengths is None:
+            outputs, last = self.stack(x, first)
+        else:
+            rows = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+            packed, last = self.stack(rows, first)
+            outputs, _ = pad_packed_sequence(packed, batch_first=True, total_length=x.shape[1])
         tensors = last if self.parts > 1 else (last,)
         return outputs, tuple(zip(*(part.unbind(0) for part in tensors), strict=True))
 
@@ -122,6 +144,12 @@ class Recurrent(Reader):
         last = (mask.sum(1) - 1).clamp(min=0)
         ends = outputs[torch.arange(len(x), device=x.device), last]
         return outputs * mask[..., None].to(outputs.dtype), ends
+
+    def finish(
+        self, x: Float[Tensor, "batch time inputs"], mask: Bool[Tensor, "batch time"]
+    ) -> tuple[Float[Tensor, "batch time dim"], RecurrentState]:
+        # The fused kernel shows only the state behind all padding.
+        return self(x) if bool(mask.all()) else self(x, None, mask.sum(1).clamp(min=1))
 
 
 class RNN(Recurrent):
@@ -152,12 +180,15 @@ class LSTM(Recurrent):
     gates = 4
 
     def forward(
-        self, x: Float[Tensor, "batch time inputs"], state: RecurrentState | None = None
+        self,
+        x: Float[Tensor, "batch time inputs"],
+        state: RecurrentState | None = None,
+        lengths: Int[Tensor, " batch"] | None = None,
     ) -> tuple[Float[Tensor, "batch time dim"], RecurrentState]:
         if x.device.type != "cpu" or not torch.is_autocast_enabled("cpu") or knows_16_bits():
-            return super().forward(x, state)
+            return super().forward(x, state, lengths)
         with torch.autocast("cpu", enabled=False):  # the fused kernel would refuse 16 bits
-            return super().forward(x.float(), tree.map(torch.Tensor.float, state))
+            return super().forward(x.float(), tree.map(torch.Tensor.float, state), lengths)
 
     def cell(
         self,

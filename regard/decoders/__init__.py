@@ -8,7 +8,7 @@ from regard.decoders.gated import Gated
 from regard.decoders.gnmt import GnmtDecoder
 from regard.decoders.looker import Looker, Looking, Source
 from regard.decoders.picture_first import PictureFirst
-from regard.decoders.plain import Plain
+from regard.decoders.plain import Continued, Plain
 from regard.decoders.spatial import Spatial
 from regard.decoders.step_first import InputFeeding, StepFirst
 from regard.decoders.transformer import DecoderLayer, TransformerDecoder
@@ -17,6 +17,7 @@ __all__ = [
     "AttendFirst",
     "Bridge",
     "Context",
+    "Continued",
     "ConvDecoder",
     "ConvLayer",
     "Decoded",

@@ -42,8 +42,22 @@ class Unlooking(Decoder):
         return Decoded(self.dropout(outputs))
 
 
+class Continued(Unlooking):
+    """s_i = f(s_{i-1}, y_{i-1}), s_0 the encoder's last state (Sutskever et al., 2014).
+
+    The cell is of the encoder's kind, and has its size and layers.
+    """
+
+    def __init__(self, embedding: Embedding, cell: Recurrent, *, dropout: float = 0.0) -> None:
+        super().__init__(embedding, cell, dropout=dropout)
+
+    def prepare(self, memory: Memory) -> RecurrentState:
+        assert memory.state is not None, "wants an encoder that hands on its state"
+        return memory.state  # type: ignore[no-any-return]
+
+
 class Plain(Unlooking):
-    """s_i = f(s_{i-1}, y_{i-1}), s_0 from the summary (Sutskever et al., 2014)."""
+    """s_i = f(s_{i-1}, y_{i-1}), s_0 = tanh(W summary)."""
 
     def __init__(
         self, embedding: Embedding, cell: Recurrent, *, summary: int, dropout: float = 0.0

@@ -9,7 +9,7 @@ from regard.encoders.lite import EfficientNetLite
 from regard.encoders.picture import MeanPictureEncoder, PictureEncoder, Pictures
 from regard.encoders.pooling import Attend, Last, Max, Mean, Pooling
 from regard.encoders.pretrained import Timm, Transformers
-from regard.encoders.rnn import RecurrentEncoder
+from regard.encoders.rnn import RecurrentEncoder, StateEncoder
 from regard.encoders.transformer import EncoderLayer, TransformerEncoder
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "ResidualStack",
     "Sight",
     "SmallCnn",
+    "StateEncoder",
     "Timm",
     "TransformerEncoder",
     "Transformers",

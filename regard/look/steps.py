@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from regard import tree
 from regard.recurrent import Recurrent, RecurrentState
 
 
@@ -46,7 +47,7 @@ def _stepping(tracks: list[Track]):  # type: ignore[no-untyped-def]
     def hook(
         cell: Recurrent, given: tuple[Any, ...], _fused: object
     ) -> tuple[Tensor, RecurrentState]:
-        x, first = given if len(given) > 1 else (*given, None)
+        x, first, lengths = (*given, None, None)[:3]
         state: RecurrentState = cell.start(len(x)) if first is None else first
         outputs, track = [], Track(cell, x, [])
         for projected in cell.project(x).unbind(1):
@@ -54,6 +55,9 @@ def _stepping(tracks: list[Track]):  # type: ignore[no-untyped-def]
             outputs.append(output)
             track.states.append(state)
         tracks.append(track)
+        if lengths is not None:
+            rows, last = torch.arange(len(x), device=x.device), lengths - 1
+            state = tree.map(lambda *steps: torch.stack(steps)[last, rows], *track.states)
         return torch.stack(outputs, 1), state
 
     return hook

@@ -3,7 +3,8 @@
 A bidirectional encoder annotates every source position; the decoder looks before each step:
     e_ij = v . tanh(W s_{i-1} + U h_j),  a_i = softmax(e_i),  c_i = sum_j a_ij h_j,
     s_i = f(s_{i-1}, [y_{i-1}; c_i]),  p(y_i) = softmax(W_o g(W_r [s_i; y_{i-1}; c_i])),
-with g = tanh, or maxout as in the paper's appendix.
+with g = maxout as in the paper's appendix, or tanh. As in its equation 4, the output is from s_i, where
+the appendix has s_{i-1}; s_0 is from both ends of the source, where the appendix has the first.
 
 Bahdanau, Cho and Bengio, ICLR 2015, https://arxiv.org/abs/1409.0473.
 """
@@ -36,7 +37,7 @@ def bahdanau(
     readout: Size = 256,
     encoder_layers: Size = 1,
     decoder_layers: Size = 1,
-    deep_output: Literal["tanh", "maxout"] = "tanh",
+    deep_output: Literal["tanh", "maxout"] = "maxout",
     dropout: float = 0.2,
     choice: Literal["soft", "hard"] = "soft",
     tied: bool = False,

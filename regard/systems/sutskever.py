@@ -1,6 +1,6 @@
 """Sequence to sequence learning with neural networks: no attention, one vector in between.
 
-    v = last state of the encoder,  s_t = f(s_{t-1}, y_{t-1}), s_0 from v,  p(y_t) = softmax(W s_t).
+    v = last state of the encoder,  s_0 = v,  s_t = f(s_{t-1}, y_{t-1}),  p(y_t) = softmax(W s_t).
 
 The encoder reads the source backwards, so that its first words, which the decoder needs first, are
 the last that it has read.
@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Literal
 
 from regard.blocks import Embedding
-from regard.decoders.plain import Plain
+from regard.decoders.plain import Continued
 from regard.directions import Reversed
-from regard.encoders.rnn import RecurrentEncoder
+from regard.encoders.rnn import StateEncoder
 from regard.heads import Categorical
 from regard.model import Seq2Seq
 from regard.ranges import Size
@@ -34,12 +34,12 @@ def sutskever(
     dropout: float = 0.2,
     tied: bool = False,
 ) -> Seq2Seq:
-    """A deep encoder whose last state starts a deep decoder."""
+    """A deep encoder whose last state, h and c of every layer, starts a deep decoder."""
     source = Embedding(source_vocab, embedding, dropout=dropout)
     target = Embedding(target_vocab, embedding, dropout=dropout)
     reading, writing = (
         CELLS[cell](embedding, dim, layers=layers, dropout=dropout) for _ in range(2)
     )
-    reader = RecurrentEncoder(source, Reversed(reading) if reverse else reading, dropout=dropout)
-    writer = Plain(target, writing, summary=reader.summary, dropout=dropout)
+    reader = StateEncoder(source, Reversed(reading) if reverse else reading, dropout=dropout)
+    writer = Continued(target, writing, dropout=dropout)
     return Seq2Seq(reader, writer, Categorical(dim, target_vocab, tied=target if tied else None))

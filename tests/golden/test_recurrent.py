@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from regard import attention
+from regard import attention, systems
 from regard.blocks import Embedding, Maxout
 from regard.decoders import AttendFirst, InputFeeding, Plain, StepFirst
 from regard.memory import Memory
@@ -171,6 +171,30 @@ def test_plain(kind: str) -> None:
         state = list(after) if kind == "lstm" else [after]
         wanted.append(state[0])
     check(decoder, wanted)
+
+
+@pytest.mark.parametrize("kind", CELLS)
+@pytest.mark.parametrize("longer", [0, 2], ids=["alone", "padded"])
+def test_sutskever(kind: str, longer: int) -> None:
+    """All layers of the decoder go on from where those of the encoder ended, h and c alike."""
+    model = random_weights(systems.sutskever(6, 5, cell=kind, embedding=3, dim=4, layers=2))
+    source = [[5, 3, 4] + [0] * longer, [3, 4, 5] + [3] * longer]
+    w, states = weights_of(model), [[np.zeros(4)] * model.decoder.cell.parts for _ in range(2)]
+    encoder = (below(w, "encoder.cell.cell"), w["encoder.embedding.table.weight"], [4, 3, 5])
+    decoder = (below(w, "decoder.cell"), w["decoder.embedding.table.weight"], TOKENS)
+    for cell, table, symbols in (encoder, decoder):
+        wanted = []
+        for symbol in symbols:
+            x = table[symbol]
+            for layer, state in enumerate(states):
+                after = getattr(paper, kind)(cell, layer, x, *state)
+                states[layer] = list(after) if kind == "lstm" else [after]
+                x = states[layer][0]
+            wanted.append(x)
+    mask = torch.tensor([[True] * 3 + [False] * longer, [True] * (3 + longer)])
+    memory = model.encoder(torch.tensor(source), mask)
+    found = model.decoder(torch.tensor([TOKENS, TOKENS]), memory).outputs[0]
+    assert_is(found, wanted)
 
 
 def widened(w: Weights, more: str) -> Weights:
