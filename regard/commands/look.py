@@ -112,12 +112,16 @@ def _shown(
 
 
 def _map(load: Load, file: str, path: str, dark: bool) -> None:
-    from regard.look.sentence_map import read_sentences, sentence_map
+    from regard.look.sentence_map import beside, enough, read_sentences, sentence_map
 
     sentences, groups = read_sentences(file)
-    found = sentence_map(sentences, load().summaries(sentences), groups)
+    enough(sentences)
+    trained = load()
+    found = sentence_map(sentences, trained.summaries(sentences), groups)
     place = found.save(path, dark=dark)
-    print(f"{len(sentences):,} sentences\n{place}\n{place.with_suffix('.tsv')}")
+    for sentence in sentences:
+        tell_unknown(trained.source.unknown(sentence), sentence)
+    print(f"{len(sentences):,} sentences\n{place}\n{beside(place)}")
 
 
 def _one(texts: list[str], wanted: str) -> str:

@@ -19,9 +19,9 @@ def write(
         if as_json:
             written = {"source": prompt, "text": "".join(pieces)}
             print(json.dumps(written, ensure_ascii=False), flush=True)
-            continue
-        print(prompt, end="", flush=True)
-        for piece in pieces:
-            print(piece, end="", flush=True)
-        print(flush=True)
+        else:
+            print(prompt, end="", flush=True)
+            for piece in pieces:
+                print(piece, end="", flush=True)
+            print(flush=True)
         tell_unknown(writer.symbols.unknown(prompt), prompt)

@@ -34,6 +34,13 @@ class Stream(NamedTuple):
         return int(self.lines.sum())
 
 
+class Cut(NamedTuple):
+    """Where a text is cut in two: behind so many lines, and so many characters of the next."""
+
+    lines: int
+    inside: int
+
+
 class Lines:
     """The lines of a part of a text, to be read as often as one likes."""
 
@@ -48,8 +55,8 @@ class RunningText:
     """Text for a language model: the lines of one file or several, one after the other.
 
     A line's end is the end-of-sequence symbol, with every tokenizer. Without `valid`, the last
-    `held_out` of the training text's characters, from a whole line on, is what the model is
-    measured on and never learns from.
+    `held_out` of the training text's characters is what the model is measured on and never learns
+    from. It begins with a whole line, unless lines are so long that it would be half as long.
     """
 
     def __init__(
@@ -73,24 +80,36 @@ class RunningText:
 
     def train(self) -> Iterator[str]:
         """The lines that the model learns from."""
-        yield from islice(read_texts(self._train), None if self._valid else self._learned_lines)
+        lines = read_texts(self._train)
+        if self._valid:
+            yield from lines
+            return
+        yield from islice(lines, self._cut.lines)
+        if self._cut.inside:
+            yield next(lines)[: self._cut.inside]
 
     def valid(self) -> Iterator[str]:
         """The lines that it is measured on."""
         if self._valid:
             yield from read_texts(self._valid)
         else:
-            yield from islice(read_texts(self._train), self._learned_lines, None)
+            lines = islice(read_texts(self._train), self._cut.lines, None)
+            yield next(lines)[self._cut.inside :]
+            yield from lines
 
     @cached_property
-    def _learned_lines(self) -> int:
+    def _cut(self) -> Cut:
         ends = np.cumsum([len(line) + 1 for line in read_texts(self._train)], dtype=np.int64)
-        if len(ends) < 2:
-            where = self._train[0]
-            problem = f"wanted at least two lines to set some aside, got {len(ends)}"
-            raise data_error(where, problem, "give a longer text, or a file for data.valid")
-        learned = int(np.searchsorted(ends, ends[-1] * (1 - self.held_out), side="right"))
-        return min(max(learned, 1), len(ends) - 1)
+        if not len(ends) or ends[-1] < 3:
+            problem = "wanted a text of two characters or more, to set some aside"
+            raise data_error(self._train[0], problem, "give a longer text")
+        wanted = float(ends[-1]) * (1 - self.held_out)
+        whole = min(int(np.searchsorted(ends, wanted, side="right")), len(ends) - 1)
+        before, after = (int(ends[n]) if n >= 0 else 0 for n in (whole - 1, whole))
+        inside = min(max(round(wanted) - before, 1), after - before - 2)
+        if inside < 1 or (whole and wanted - before <= (ends[-1] - wanted) / 2):
+            return Cut(max(whole, 1), 0)
+        return Cut(whole, inside)
 
     def tokenizer(self, *, progress: bool) -> Tokenizer:
         """Trained on the training part only."""

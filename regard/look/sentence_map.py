@@ -45,7 +45,7 @@ class SentenceMap:
         )
 
     def save(self, path: str | Path, *, dark: bool = False) -> Path:
-        """Draw into a PNG, SVG or PDF file, by its suffix, with a TSV of the places beside it."""
+        """Draw into a PNG, SVG or PDF file, by its suffix, with a table of the places beside it."""
         from regard.look.style import save
 
         path = save(self.figure(dark=dark), path)
@@ -54,7 +54,7 @@ class SentenceMap:
         table.writerow(["sentence", "group", "x", "y"])
         for sentence, group, (x, y) in zip(self.sentences, self.groups, self.places, strict=True):
             table.writerow([sentence, group, f"{x:.6g}", f"{y:.6g}"])
-        write_whole(path.with_suffix(".tsv"), text.getvalue())
+        write_whole(beside(path), text.getvalue())
         return path
 
 
@@ -68,12 +68,22 @@ def sentence_map(
     Sutskever, Vinyals and Le, "Sequence to Sequence Learning with Neural Networks", NeurIPS 2014,
     figure 2.
     """
+    enough(sentences)
+    found = principal(summaries)
+    return SentenceMap(list(sentences), list(groups or [""] * len(sentences)), *found)
+
+
+def beside(picture: Path) -> Path:
+    """Where the table of a map is; never a file that sentences would be kept in."""
+    return picture.with_suffix(".places.tsv")
+
+
+def enough(sentences: Sequence[str]) -> None:
+    """Refuse what makes no map."""
     if len(sentences) < 3:
         raise ValueError(
             f"a map: wanted 3 sentences or more, got {len(sentences)}; two always lie on one line"
         )
-    found = principal(summaries)
-    return SentenceMap(list(sentences), list(groups or [""] * len(sentences)), *found)
 
 
 def principal(points: Float[np.ndarray, "point dim"], *, axes: int = 2) -> Projection:

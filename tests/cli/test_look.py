@@ -194,9 +194,9 @@ def test_a_map(say: Say, request: pytest.FixtureRequest, tmp_path: Path, kind: s
     file.write_text("abc\tup\nbcd\tup\nfed\tdown\nedc\tdown\n")
     said = say("look", "--map", folder, file, "--output", path)
     assert said.code == 0, said.err
-    assert said.out == f"4 sentences\n{path}\n{tmp_path / 'map.tsv'}\n"
+    assert said.out == f"4 sentences\n{path}\n{tmp_path / 'map.places.tsv'}\n"
     assert path.read_bytes().startswith(b"%PDF")
-    with (tmp_path / "map.tsv").open() as table:
+    with (tmp_path / "map.places.tsv").open() as table:
         _, *rows = csv.reader(table, delimiter="\t")
     assert [row[:2] for row in rows] == [
         ["abc", "up"], ["bcd", "up"], ["fed", "down"], ["edc", "down"]

@@ -93,7 +93,7 @@ def test_picture_and_table(tmp_path):
     found = sentence_map(sentences, points(4, 3), ["a", "", "a", "b"])
     path = found.save(tmp_path / "map.svg", dark=True)
     assert "中文 $x^2$" in path.read_text()
-    with (tmp_path / "map.tsv").open(encoding="utf-8") as file:
+    with (tmp_path / "map.places.tsv").open(encoding="utf-8") as file:
         head, *rows = csv.reader(file, delimiter="\t")
     assert head == ["sentence", "group", "x", "y"]
     assert [row[:2] for row in rows] == [
