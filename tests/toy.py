@@ -27,6 +27,7 @@ def recipe(folder: Path, *, model: dict[str, Any] | None = None, **train: Any) -
             write_pairs(folder / f"{part}.tsv", count, seed=count)
     small = {
         "is": "systems.bahdanau",
+        "deep_output": "tanh",
         "embedding": 16,
         "encoder": 16,
         "decoder": 32,

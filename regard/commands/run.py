@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import regard
@@ -100,7 +100,7 @@ def _answer(
     # Somebody who types waits for each answer; files and pipes are read ahead.
     typed = not texts and not path and sys.stdin.isatty()
     chunk = 1 if typed else max(16 * batch, 1)
-    lines = texts or _lines(path)
+    lines = texts or _lines(path, trained.unfit)
     for output in trained.stream(lines, chunk=chunk, look=as_json, batch=batch, **how):
         _print(output, as_json=as_json, every=every)
 
@@ -130,11 +130,14 @@ def _prompts(texts: list[str], path: str | None) -> Iterator[str]:
     yield from given
 
 
-def _lines(path: str | None) -> Iterator[str]:
+def _lines(path: str | None, unfit: Callable[[str], str] = lambda _: "") -> Iterator[str]:
+    """The texts of a file's lines; one that a model cannot read ends them, by its number."""
     for read in _standard_input() if path is None else read_lines(existing(path)):
+        where = f"{path or 'standard input'}:{read.number}"
         if read.fault:
-            where = f"{path or 'standard input'}:{read.number}"
             raise data_error(where, read.fault, "mend or delete the line")
+        if fault := unfit(read.text):
+            raise data_error(where, fault, "cut the line into parts")
         yield read.text
 
 

@@ -17,6 +17,7 @@ from regard.data.sources import data_error
 from regard.systems import transformer
 from regard.words import nearest
 
+LENGTHS = {"epochs", "updates", "minutes"}
 LOOKED_AT = 20_000
 HELD_OUT = 2_000
 
@@ -70,14 +71,21 @@ def incomplete(recipe: dict[str, Any]) -> bool:
     data = recipe.get("data")
     if not isinstance(data, dict) or "train" not in data:
         return False  # which no default can mend
-    left_out = {"train", "metrics"} - recipe.keys() or {"source"} - data.keys()
-    return unnamed(recipe) or bool(left_out) or not {"valid", "held_out"} & data.keys()
+    left_out = {"metrics"} - recipe.keys() or {"source"} - data.keys()
+    every = (unnamed(recipe), untimed(recipe), left_out, not {"valid", "held_out"} & data.keys())
+    return any(every)
 
 
 def unnamed(recipe: dict[str, Any]) -> bool:
     """Whether a model is to be chosen; a recipe may still say some things about it."""
     own = recipe.get("model", {})
     return isinstance(own, dict) and "is" not in own
+
+
+def untimed(recipe: dict[str, Any]) -> bool:
+    """Whether how long to train is to be chosen."""
+    own = recipe.get("train") or {}
+    return isinstance(own, dict) and not LENGTHS & own.keys()
 
 
 def _checked(own: dict[str, Any]) -> dict[str, Any]:
@@ -95,18 +103,21 @@ def _checked(own: dict[str, Any]) -> dict[str, Any]:
 def fitted(recipe: dict[str, Any], found: Survey) -> dict[str, Any]:
     """The recipe with everything that it leaves out."""
     data = dict(recipe["data"])
-    if "valid" not in data and unnamed(recipe):
+    if "valid" not in data:
         data.setdefault("held_out", round(min(0.1, max(0.001, HELD_OUT / found.pairs)), 4))
     if "source" not in data:
         data |= symbols(found)
     metrics = ["bleu", "chrf"] if found.spaced else ["chrf"]
-    full = {"train": training(found.pairs), "metrics": metrics, **recipe, "data": data}
-    if unnamed(recipe):  # who names a model has a way of their own with it
+    full = {"metrics": metrics, **recipe, "data": data}
+    if unnamed(recipe):
         shared = "target" not in data
         own = _checked(recipe.get("model", {}))
         sizes = {"is": "systems.transformer"} if "size" in own else model(found.pairs)
         full["model"] = {**sizes, "shared": shared, **own}
-        full["train"] = merged(training(found.pairs), recipe.get("train") or {})
+    # Who names a model and says for how long it is trained has a way of their own with it.
+    if unnamed(recipe) or untimed(recipe):
+        steady = full["model"]["is"] == "systems.transformer"
+        full["train"] = merged(training(found.pairs, steady=steady), recipe.get("train") or {})
         full.setdefault("smoothing", 0.1)
         full.setdefault("decode", {"beam": 5, "penalty": {"is": "search.Gnmt", "alpha": 1.0}})
     return full
@@ -116,7 +127,7 @@ def merged(chosen: dict[str, Any], own: Any) -> Any:
     """What was chosen with the recipe's own settings on top; it says one length of training."""
     if not isinstance(own, dict):
         return own
-    if {"updates", "minutes"} & own.keys():
+    if LENGTHS & own.keys() - {"epochs"}:
         chosen = {key: value for key, value in chosen.items() if key != "epochs"}
         chosen["schedule"] = {**chosen["schedule"], "warmup": 0.1}
     return {**chosen, **{key: _within(chosen.get(key), value) for key, value in own.items()}}
@@ -148,15 +159,19 @@ def model(pairs: int) -> dict[str, Any]:
     return {"is": "systems.transformer", **sizes, "dropout": dropout}
 
 
-def training(pairs: int) -> dict[str, Any]:
-    """About a million and a half sentences, seen in at least three and at most 80 rounds."""
+def training(pairs: int, *, steady: bool = True) -> dict[str, Any]:
+    """About a million and a half sentences, seen in at least three and at most 80 rounds.
+
+    A model that is not as steady as a Transformer learns in half of that, in smaller steps.
+    """
     large = pairs >= 100_000
-    epochs, tokens = max(3, min(80, round(1_500_000 / pairs))), 4096 if large else 2500
+    seen = 1_500_000 if steady else 750_000
+    epochs, tokens = max(3, min(80, round(seen / pairs))), 4096 if large else 2500
     updates = epochs * pairs * 12 // tokens  # about a dozen symbols a pair
     return {
         "epochs": epochs,
         "tokens": tokens,
-        "optimizer": {"is": "torch.optim.AdamW", "lr": 0.002 if large else 0.004},
+        "optimizer": {"is": "torch.optim.AdamW", "lr": 0.004 if steady and not large else 0.002},
         "schedule": {"is": "train.Cosine", "warmup": max(20, min(800, updates // 10))},
         "ema": 0.999,
         "precision": "auto",

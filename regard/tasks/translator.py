@@ -155,14 +155,25 @@ class Translator(Answering):
         """As far as the model's positions reach, but for the end, which takes one too."""
         return None if self.longest is None else self.longest - 1
 
+    def unfit(self, text: str) -> str:
+        """What speaks against reading a text, or nothing."""
+        if self.most is None or 2 * len(text) <= self.most:  # a sign hardly ever becomes two
+            return ""
+        return self._unfit(self.size(text))
+
+    def _unfit(self, size: int) -> str:
+        if self.most is None or size <= self.most:
+            return ""
+        return (
+            f"wanted at most {self.most:,} symbols, which is as far as this model's positions "
+            f"reach, got {size:,}"
+        )
+
     def _check(self, texts: Sequence[str], rows: list[list[int]]) -> None:
         """Refuse what the model has no places for."""
         for text, row in zip(texts, rows, strict=True):
-            if self.most is not None and len(row) > self.most:
-                raise ValueError(
-                    f"{text[:20]!r}...: wanted at most {self.most:,} symbols, which is as far as "
-                    f"this model's positions reach, got {len(row):,}; cut the text into parts"
-                )
+            if fault := self._unfit(len(row)):
+                raise ValueError(f"{text[:20]!r}...: {fault}; cut the text into parts")
 
 
 def _chunks(lines: Iterable[str], most: int) -> Iterator[list[str]]:

@@ -12,7 +12,7 @@ from regard.cli import main
 
 BAHDANAU = {
     "is": "systems.bahdanau", "embedding": 24, "encoder": 24, "decoder": 48, "attention": 24,
-    "readout": 24, "dropout": 0.0,
+    "readout": 24, "deep_output": "tanh", "dropout": 0.0,
 }  # fmt: skip
 TRANSFORMER = {
     "is": "systems.transformer", "dim": 16, "heads": 2, "hidden": 32, "layers": 2, "longest": 40,

@@ -67,6 +67,26 @@ def test_what_a_recipe_says_stays() -> None:
     assert fitted(without, Survey(1000, True, 1.0)) == {**own, "metrics": ["bleu", "chrf"]}
 
 
+def test_a_named_model_is_trained_as_fits_it() -> None:
+    """Whatever else is said of training: without a length of its own the rest is fitted, too."""
+    recipe = {
+        "data": {"train": "x.tsv"},
+        "model": {"is": "systems.bahdanau"},
+        "train": {"seed": 2, "optimizer": {"weight_decay": 0.1}},
+    }
+    found = fitted(recipe, Survey(29_000, True, 0.9))
+    plain = fitted({"data": {"train": "x.tsv"}}, Survey(29_000, True, 0.9))
+    assert found["model"] == recipe["model"]
+    assert found["train"]["seed"] == 2
+    assert found["train"]["optimizer"]["weight_decay"] == 0.1
+    assert found["train"]["optimizer"]["lr"] < plain["train"]["optimizer"]["lr"]
+    assert 20 <= found["train"]["epochs"] < plain["train"]["epochs"]
+    assert found["train"]["ema"] == plain["train"]["ema"]
+    for key in ("smoothing", "decode", "metrics"):
+        assert found[key] == plain[key]
+    assert found["data"]["held_out"] == plain["data"]["held_out"] > 0.05
+
+
 @pytest.mark.parametrize(
     ("rows", "spaced", "alike"),
     [

@@ -212,3 +212,15 @@ def test_not_a_model(say: Say, tmp_path: Path) -> None:
     said = say("run", tmp_path, "abc")
     assert said.code == 1
     assert "model.safetensors" in said.err
+
+
+def test_a_line_beyond_the_positions_is_named_and_those_before_are_answered(
+    say: Say, transformer: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("\n".join([*WORDS[:2], "abc" * 1000, *WORDS[2:]]) + "\n")
+    said = say("run", transformer, "--input", path)
+    assert said.code == 1
+    assert said.out == say("run", transformer, *WORDS[:2]).out
+    assert f"{path}:3: wanted at most 39 symbols" in said.err
+    assert "got 3,000" in said.err

@@ -41,7 +41,7 @@ SYSTEMS: dict[str, tuple[Any, dict[str, Any]]] = {
         {**_RNNSEARCH, "choice": "hard", "cell": "lstm", "encoder_layers": 2, "decoder_layers": 2},
     ),
     "bahdanau-deep": (systems.bahdanau, {**_RNNSEARCH, "encoder_layers": 2, "decoder_layers": 3}),
-    "bahdanau-maxout": (systems.bahdanau, {**_RNNSEARCH, "deep_output": "maxout"}),
+    "bahdanau-tanh": (systems.bahdanau, {**_RNNSEARCH, "deep_output": "tanh"}),
     "bahdanau-tied": (systems.bahdanau, {**_RNNSEARCH, "tied": True}),
     **{
         f"luong-{score}{'-feeding' if fed else ''}": (

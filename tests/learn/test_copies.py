@@ -16,7 +16,7 @@ from tests import toy
 
 MODEL = {
     "is": "systems.bahdanau", "embedding": 32, "encoder": 48, "decoder": 96, "attention": 48,
-    "readout": 48, "dropout": 0.0,
+    "readout": 48, "deep_output": "tanh", "dropout": 0.0,
 }  # fmt: skip
 SAYINGS = [("{} pays {}", "{1} von {0}"), ("call {} by {}", "{0} um {1}"), ("{} in {}", "{1}, {0}")]
 

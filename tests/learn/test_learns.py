@@ -17,6 +17,7 @@ RNN = {"embedding": 32, "dropout": 0.0}
 MODELS: dict[str, dict[str, Any]] = {
     "bahdanau": {
         "is": "systems.bahdanau",
+        "deep_output": "tanh",
         **RNN,
         "encoder": 32,
         "decoder": 64,
@@ -25,6 +26,7 @@ MODELS: dict[str, dict[str, Any]] = {
     },
     "bahdanau-hard": {
         "is": "systems.bahdanau",
+        "deep_output": "tanh",
         **RNN,
         "choice": "hard",
         "encoder": 32,

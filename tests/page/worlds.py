@@ -123,7 +123,7 @@ def train_and_serve(folder: Path) -> int:
     write_data(folder)
     bahdanau = {
         "is": "systems.bahdanau", "embedding": 24, "encoder": 24, "decoder": 48, "attention": 24,
-        "readout": 24, "dropout": 0.0,
+        "readout": 24, "deep_output": "tanh", "dropout": 0.0,
     }  # fmt: skip
     transformer = {
         "is": "systems.transformer", "dim": 32, "heads": 2, "hidden": 64, "layers": 2,
