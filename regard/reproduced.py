@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
@@ -69,7 +70,13 @@ def table(wanted: Reproduction, folder: Path) -> list[str]:
         for metric in metrics:
             scores = [r.scores[metric] for r in runs if metric in r.scores]
             shown = "cannot be computed here" if runs and not scores else obtained(scores)
-            cells += [line.published.get(metric, ""), shown]
+            published = line.published.get(metric, "")
+            for figure, whose in (
+                (line.asked.get(metric), "asked"),
+                (None if wanted.unlike else number(published), "published"),
+            ):
+                shown += behind(scores, figure, whose)
+            cells += [published, shown]
         if runs:
             cells += [
                 ", ".join(str(seed) for seed, run in by_seed.items() if run is not None),
@@ -86,6 +93,22 @@ def table(wanted: Reproduction, folder: Path) -> list[str]:
             for note in (run.notes if run is not None else ())
         ]
     return [*lines, "", *notes] if notes else lines
+
+
+def number(published: str) -> float | None:
+    """The figure in what is told of a publication."""
+    found = re.search(r"\d+(\.\d+)?", published)
+    return float(found[0]) if found else None
+
+
+def behind(scores: list[dict[str, float]], figure: float | None, whose: str) -> str:
+    """By how much the mean of some runs falls short of a figure, if it does."""
+    if not scores or figure is None:
+        return ""
+    short = figure - mean(each["score"] for each in scores)
+    if not scores[0].get("higher_is_better", True):
+        short = -short
+    return f"; **{short:.2f} short of {figure:g} {whose}**" if short > 0 else ""
 
 
 def obtained(scores: list[dict[str, float]]) -> str:

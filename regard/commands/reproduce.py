@@ -28,7 +28,7 @@ def reproduce(
         return
     wanted = again.read(name)
     folder = Path(output) / (f"{name}-quick" if quick else name)
-    for line, number in _chosen(wanted, only, seed):
+    for line, number in _chosen(wanted, only, seed, quick=quick):
         print(f"\n{line.name}, seed {number}", flush=True)
         again.run(line, number, wanted, folder / line.folder(number), quick=quick)
     lines = reproduced.table(wanted, folder)
@@ -41,9 +41,12 @@ def reproduce(
 
 
 def _chosen(
-    wanted: again.Reproduction, only: Sequence[str], seeds: Sequence[int]
+    wanted: again.Reproduction, only: Sequence[str], seeds: Sequence[int], *, quick: bool
 ) -> Iterator[tuple[again.Line, int]]:
-    """The runs of a table that are asked for, each a line with a seed; without a wish all."""
+    """The runs of a table that are asked for, each a line with a seed; without a wish all.
+
+    A quick one has one seed of each line.
+    """
     names = [line.name for line in wanted.lines]
     for each in only:
         if each not in names:
@@ -54,7 +57,7 @@ def _chosen(
             had = ", ".join(map(str, known))
             raise ValueError(f"--seed {seed}: no line has such a seed; they have {had}")
     for line in wanted.lines:
-        for seed in line.seeds:
+        for seed in line.seeds[:1] if quick and not seeds else line.seeds:
             if line.name in (only or names) and seed in (seeds or known):
                 yield line, seed
 

@@ -33,7 +33,7 @@ def test_every_line_is_a_recipe_that_can_be_built(name: str) -> None:
     )
     for line in wanted.lines:
         recipe = read_recipe(find(line.recipe))
-        task_of(changed(recipe, [*line.change, "train.seed=2", *wanted.quick]))
+        task_of(changed(recipe, [*wanted.change, *line.change, "train.seed=2", *wanted.quick]))
 
 
 @pytest.fixture
@@ -48,7 +48,12 @@ def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "quick": ["train.updates=2"],
         "edges": [2, 4],
         "lines": [
-            {"name": "one", "recipe": str(tmp_path / "toy.yaml"), "published": {"exact": "99"}},
+            {
+                "name": "one",
+                "recipe": str(tmp_path / "toy.yaml"),
+                "published": {"exact": "about 99", "per": "1000"},
+                "asked": {"per": 0.5},
+            },
             {
                 "name": "two, wider",
                 "recipe": str(tmp_path / "toy.yaml"),
@@ -74,7 +79,9 @@ def test_a_table_is_made_line_by_line(say: Say, near: Path) -> None:
     output = near / "out"
     said = say("reproduce", "toy", "--only", "one", "--output", output)
     assert said.code == 0, said.err
-    assert "| one | 99 | " in said.out
+    assert "| one | about 99 | " in said.out
+    assert re.search(r"\[.*\]; \*\*\d+\.\d\d short of 99 published\*\* \| 1000 \| ", said.out)
+    assert re.search(r"\| 1000 \| [^|]*\d short of 0\.5 asked\*\* \|", said.out), "errors: the fewer"
     assert "| two, wider |  | not run yet |" in said.out
     found = output / "toy" / "one-1" / "reproduced.json"
     before = found.stat().st_mtime_ns
@@ -144,6 +151,9 @@ def test_a_line_may_start_from_another(say: Say, near: Path) -> None:
     assert said.code == 0, said.err
     recipe = yaml.safe_load((output / "toy" / "three-1" / "recipe.yaml").read_text())
     assert recipe["train"]["start"] == str(output / "toy" / "one-1")
+    said = say("reproduce", "toy", "--only", "three", "--output", near / "elsewhere")
+    assert said.code == 1
+    assert "three: starts from 'one', which has not been run; name it too: --only" in said.err
     wanted["lines"][-1]["after"] = "four"
     path.write_text(yaml.safe_dump(wanted))
     said = say("reproduce", "toy", "--output", output)
@@ -178,6 +188,19 @@ def test_quick_goes_elsewhere(say: Say, tables: Path) -> None:
     say("reproduce", "toy", "--quick", "--only", "one", "--output", tables / "out")
     facts = json.loads((tables / "out/toy-quick/one-1/reproduced.json").read_text())
     assert facts["updates"] == 2
+
+
+def test_quick_takes_one_seed_and_what_all_lines_change(say: Say, near: Path) -> None:
+    path = near / "reproduce" / "toy.yaml"
+    wanted = {**yaml.safe_load(path.read_text()), "change": ["smoothing=0.2"], "unlike": True}
+    path.write_text(yaml.safe_dump(wanted))
+    said = say("reproduce", "toy", "--quick", "--output", near / "out")
+    assert said.code == 0, said.err
+    runs = sorted(found.parent.name for found in (near / "out/toy-quick").glob(f"*/{FOUND}"))
+    assert runs == ["one-1", "two-wider-1"]
+    recipe = yaml.safe_load((near / "out/toy-quick/one-1/recipe.yaml").read_text())
+    assert recipe["smoothing"] == 0.2
+    assert "published**" not in said.out
 
 
 def test_the_list_and_mistakes(say: Say, tables: Path) -> None:
