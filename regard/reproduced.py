@@ -52,7 +52,7 @@ def found(folder: Path) -> Found | None:
 
 def table(wanted: Reproduction, folder: Path) -> list[str]:
     """Published beside obtained, as Markdown; what was not run yet is said to be so."""
-    metrics = wanted.metrics or ["nats", "perplexity"]
+    metrics = wanted.metrics or _measured(wanted, folder)
     head = [
         "",
         *(f"{m}{kind}" for m in metrics for kind in (", published", "")),
@@ -69,7 +69,8 @@ def table(wanted: Reproduction, folder: Path) -> list[str]:
         cells = [line.name]
         for metric in metrics:
             scores = [r.scores[metric] for r in runs if metric in r.scores]
-            shown = "cannot be computed here" if runs and not scores else obtained(scores)
+            impossible = runs and not scores and wanted.metrics
+            shown = "cannot be computed here" if impossible else obtained(scores, runs=len(runs))
             published = line.published.get(metric, "")
             for figure, whose in (
                 (line.asked.get(metric), "asked"),
@@ -95,6 +96,13 @@ def table(wanted: Reproduction, folder: Path) -> list[str]:
     return [*lines, "", *notes] if notes else lines
 
 
+def _measured(wanted: Reproduction, folder: Path) -> list[str]:
+    """What language models are measured by; `nats_carried` where one of them has it."""
+    runs = (found(folder / line.folder(seed)) for line in wanted.lines for seed in line.seeds)
+    every = dict.fromkeys(name for run in runs if run is not None for name in run.scores)
+    return [*dict.fromkeys(["nats", "perplexity", *every])]
+
+
 def number(published: str) -> float | None:
     """The figure in what is told of a publication."""
     found = re.search(r"\d+(\.\d+)?", published)
@@ -111,10 +119,10 @@ def behind(scores: list[dict[str, float]], figure: float | None, whose: str) -> 
     return f"; **{short:.2f} short of {figure:g} {whose}**" if short > 0 else ""
 
 
-def obtained(scores: list[dict[str, float]]) -> str:
+def obtained(scores: list[dict[str, float]], *, runs: int) -> str:
     """A score with its interval, or the mean over several seeds with their spread."""
     if not scores:
-        return "not run yet"
+        return "" if runs else "not run yet"
     if len(scores) == 1:
         one = scores[0]
         return f"{one['score']:.2f} [{one['low']:.2f}, {one['high']:.2f}]"

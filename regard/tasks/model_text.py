@@ -63,7 +63,12 @@ class ModelText(Task):
         symbols = Tokenizer.load(folder / SYMBOLS)
         model = self.model.build(symbols.size)
         model_folder.read_weights(folder, model)
-        return Writer(model, symbols, card=model_folder.read_card(folder))
+        return Writer(model, symbols, anew=self.anew, card=model_folder.read_card(folder))
+
+    @property
+    def anew(self) -> int | None:
+        """After how many symbols the state begins at zero, if it ever does."""
+        return None if self.carry else self.window
 
 
 class WindowBatch(NamedTuple):
@@ -127,7 +132,7 @@ class TextLearning(Learning):
 
     def validate(self, model: nn.Module) -> Validation:
         assert isinstance(model, LanguageModel)
-        writer = Writer(model, self.symbols)
+        writer = Writer(model, self.symbols, anew=self.task.anew)
         scores = {name: s.value for name, s in writer.evaluate(self.valid).scores.items()}
         return Validation(scores, scores["nats"], [Sample("", writer.run("", length=100)[0].text)])
 

@@ -60,9 +60,16 @@ class Writer(Trained):
     writes = True
 
     def __init__(
-        self, model: LanguageModel, symbols: Tokenizer, *, card: dict[str, Any] | None = None
+        self,
+        model: LanguageModel,
+        symbols: Tokenizer,
+        *,
+        anew: int | None = None,
+        card: dict[str, Any] | None = None,
     ) -> None:
         self.model, self.symbols, self.card = model.eval(), symbols, card or {}
+        self.anew = anew
+        """After how many symbols the state began at zero in training, if it ever did."""
 
     def run(
         self, inputs: Sequence[str] | str, *, length: int = 500, sampling: Sampling | None = None
@@ -118,7 +125,11 @@ class Writer(Trained):
         most: int | None = None,
         on_error: OnError = "stop",
     ) -> Evaluation:
-        """Nats per character and perplexity per symbol of a text: files, lines, or numbers."""
+        """Nats per character and perplexity per symbol of a text: files, lines, or numbers.
+
+        A model whose state began anew with every window is measured so, and once more with its
+        state carried on (`nats_carried`).
+        """
         skipping = on_error == "skip" or None
         changes = {"metrics": metrics, "decode": decode, "most": most, "on_error": skipping}
         for name, value in changes.items():
@@ -128,18 +139,21 @@ class Writer(Trained):
                     "perplexity; leave it out"
                 )
         text = data if isinstance(data, Stream) else self._stream(data)
-        log_prob = log_likelihoods(self.model, text)
         ends = np.flatnonzero(text.tokens == Tokenizer.EOS) + 1
         starts = np.r_[0, ends[:-1]]
-        by_line = np.add.reduceat(log_prob, starts)
+        by_line = np.add.reduceat(log_likelihoods(self.model, text, anew=self.anew), starts)
         nats = Nats(float((text.tokens == Tokenizer.UNK).mean()))
-        perplexity = Perplexity(self.symbols)
+        counted: dict[str, tuple[Metric, list[Any]]] = {
+            "nats": (nats, [by_line, text.lines]),
+            "perplexity": (Perplexity(self.symbols), [by_line, ends - starts]),
+        }
+        if self.anew is not None:
+            carried = np.add.reduceat(log_likelihoods(self.model, text), starts)
+            counted["nats_carried"] = nats, [carried, text.lines]
         parts = [[""]] * len(starts)
         scores = {
-            "nats": Score(nats, np.stack([by_line, text.lines], 1), nats.signature(parts)),
-            "perplexity": Score(
-                perplexity, np.stack([by_line, ends - starts], 1), perplexity.signature(parts)
-            ),
+            name: Score(metric, np.stack(sums, 1), metric.signature(parts))
+            for name, (metric, sums) in counted.items()
         }
         return Evaluation([], [], [], [], scores)
 
@@ -159,8 +173,13 @@ class Writer(Trained):
 
 
 @torch.inference_mode()
-def log_likelihoods(model: LanguageModel, text: Stream) -> Float[np.ndarray, " symbol"]:
-    """The log probability of each symbol of a text, whose first follows a line's end."""
+def log_likelihoods(
+    model: LanguageModel, text: Stream, *, anew: int | None = None
+) -> Float[np.ndarray, " symbol"]:
+    """The log probability of each symbol of a text, whose first follows a line's end.
+
+    The state is carried on through the text, or begins at zero after every `anew` symbols.
+    """
     rows = min(ROWS, max(1, len(text.tokens) // WINDOW))
     span = -(-len(text.tokens) // rows)
     table = np.full(rows * span, Tokenizer.PAD, np.int64)
@@ -171,9 +190,10 @@ def log_likelihoods(model: LanguageModel, text: Stream) -> Float[np.ndarray, " s
     device = next(model.parameters()).device
     state: RecurrentState | None = None
     found = []
-    for first in range(0, span, WINDOW):
-        part = slice(first, first + WINDOW)
-        outputs, state = model(before[:, part].to(device), state)
+    window = anew or WINDOW
+    for first in range(0, span, window):
+        part = slice(first, first + window)
+        outputs, state = model(before[:, part].to(device), None if anew else state)
         wanted = targets[:, part].to(device)
         found.append(
             torch.stack([_picked(model, *row) for row in zip(outputs, wanted, strict=True)])

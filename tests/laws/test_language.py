@@ -108,6 +108,35 @@ def test_log_likelihood_is_that_of_rows_read_side_by_side(size: int) -> None:
     assert abs(found.sum() - wanted) < 1e-7
 
 
+@pytest.mark.parametrize("size", [3, 300, 600])
+def test_log_likelihood_of_windows_from_zero(size: int) -> None:
+    model = tiny("lstm")
+    tokens = np.random.default_rng(0).integers(3, VOCAB, size)
+    text = Stream(tokens, np.array([size], np.int32))
+    found = log_likelihoods(model, text, anew=7)
+    before = np.r_[Tokenizer.EOS, tokens[:-1]]
+    rows = max(1, min(16, size // 256))
+    span, wanted = -(-size // rows), []
+    for start in (s + w for s in range(0, size, span) for w in range(0, span, 7)):
+        part = slice(start, min(start + 7, start - start % span + span, size))
+        outputs, _ = model(torch.from_numpy(before[part])[None])
+        log_prob = model.head(outputs).log_softmax(-1)[0].detach()
+        wanted += log_prob.gather(1, torch.from_numpy(tokens[part])[:, None])[:, 0].tolist()
+    np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+def test_a_model_of_windows_is_measured_both_ways(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("to be or not to be\n" * 40)
+    symbols = Characters().train(["to be or not to be"])
+    model = randomised(language_model(symbols.size, embedding=3, dim=4), "anew", 0)
+    carried, anew = Writer(model, symbols), Writer(model, symbols, anew=3)
+    scores = {name: score.value for name, score in anew.evaluate(str(path)).scores.items()}
+    assert scores["nats_carried"] == carried.evaluate(str(path)).scores["nats"].value
+    assert abs(scores["nats"] - scores["nats_carried"]) > 1e-6
+    assert set(carried.evaluate(str(path)).scores) == {"nats", "perplexity"}
+
+
 def test_a_stream_draws_from_the_models_own_distribution() -> None:
     model, source = tiny("rnn"), torch.zeros(1, dtype=torch.long)
     log_prob, _ = model.step(torch.tensor([4]), model.start(source), source)
