@@ -58,9 +58,9 @@ class Reproduction:
     """A table of a paper; with `edges`, also the first metric by words of the source.
 
     `change` is for every line. `part` of the recipes' data is what is measured. `quick` are changes
-    that make every run a matter of a minute or two, to see that all works; its figures mean nothing.
-    Where the published figures are of other data, they stand beside ours but are `unlike` them:
-    nobody falls short of them.
+    that make every run a matter of a minute or two, to see that all works; its figures mean
+    nothing. Where the published figures are of other data, they stand beside ours but are `unlike`
+    them: nobody falls short of them.
     """
 
     def __init__(

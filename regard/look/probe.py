@@ -111,7 +111,7 @@ def translation_gradients(
     if not ahead or any(track.inputs.shape[:2] != source.shape for track in ahead):
         raise ValueError(
             "gradients: wanted an encoder that reads the source step by step (RNN, LSTM, GRU), "
-            "got one that does not; there is no time that a gradient flows back through"
+            "from its first symbol to its last, got one that does not"
         )
     each = F.cross_entropy(model.head(outputs).transpose(1, 2), targets, reduction="none")
     each = each * target_mask

@@ -3,8 +3,8 @@
 A bidirectional encoder annotates every source position; the decoder looks before each step:
     e_ij = v . tanh(W s_{i-1} + U h_j),  a_i = softmax(e_i),  c_i = sum_j a_ij h_j,
     s_i = f(s_{i-1}, [y_{i-1}; c_i]),  p(y_i) = softmax(W_o g(W_r [s_i; y_{i-1}; c_i])),
-with g = maxout as in the paper's appendix, or tanh. As in its equation 4, the output is from s_i, where
-the appendix has s_{i-1}; s_0 is from both ends of the source, where the appendix has the first.
+with g = maxout as in the paper's appendix, or tanh. The output is from s_i, as in its equation 4,
+where the appendix has s_{i-1}; s_0 is from both ends of the source, where the appendix has one.
 
 Bahdanau, Cho and Bengio, ICLR 2015, https://arxiv.org/abs/1409.0473.
 """

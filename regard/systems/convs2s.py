@@ -4,6 +4,9 @@
     d_i = W_d v_i + b_d + g_i,  a_i = softmax_j(d_i . z_j),  c_i = sqrt(m) sum_j a_ij (z_j + e_j),
     in every decoder layer c_i is added to v_i; e, g: embeddings of words plus positions.
 
+Of the paper's ways to train deep stacks, its first weights are here (3.5); weight normalisation and
+the scaled gradients of the encoder (3.4) are not.
+
 Gehring, Auli, Grangier, Yarats and Dauphin, ICML 2017, https://arxiv.org/abs/1705.03122.
 """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,11 +60,20 @@ def behind(found: Evaluation, card: Mapping[str, Any]) -> list[str]:
 
 
 def repeats(text: str) -> bool:
-    """Whether one, two or three words come three times in a row."""
+    """Whether one, two or three words come three times in a row.
+
+    Where no blank parts the words, two to eight letters do, of which not all are the same.
+    """
     words = text.split()
-    for size in (1, 2, 3):
-        for first in range(len(words) - 3 * size + 1):
-            parts = [words[first + size * n : first + size * (n + 1)] for n in range(3)]
-            if parts[0] == parts[1] == parts[2]:
-                return True
+    if len(words) > 1:
+        return any(_thrice(words, size) for size in (1, 2, 3))
+    return any(_thrice(text, size) for size in range(2, 9))
+
+
+def _thrice(row: Sequence[str], size: int) -> bool:
+    """Whether a run of so many comes three times."""
+    for first in range(len(row) - 3 * size + 1):
+        parts = [row[first + size * n : first + size * (n + 1)] for n in range(3)]
+        if parts[0] == parts[1] == parts[2] and (size == 1 or len(set(parts[0])) > 1):
+            return True
     return False

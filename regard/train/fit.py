@@ -251,6 +251,7 @@ class Loop:
                 "training_seconds": round(self.tell.seconds()),
                 "precision": self.precision,
                 "peak_memory": peak_memory(),
+                "seed": self.settings.seed,
                 "validation": found.scores,
             }
             self.learning.save(self.folder, weights, {**card, **facts})

@@ -179,6 +179,10 @@ def test_nothing_to_measure_on(say: Say, tmp_path: Path) -> None:
         ("very very good", False),
         ("", False),
         ("a b a b a", False),
+        ("私は私は私は", True),
+        ("ははは", False),
+        ("hahahaha", True),
+        ("......", False),
     ],
 )
 def test_repetition(text: str, wanted: bool) -> None:

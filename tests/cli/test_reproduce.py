@@ -81,7 +81,9 @@ def test_a_table_is_made_line_by_line(say: Say, near: Path) -> None:
     assert said.code == 0, said.err
     assert "| one | about 99 | " in said.out
     assert re.search(r"\[.*\]; \*\*\d+\.\d\d short of 99 published\*\* \| 1000 \| ", said.out)
-    assert re.search(r"\| 1000 \| [^|]*\d short of 0\.5 asked\*\* \|", said.out), "errors: the fewer"
+    assert re.search(r"\| 1000 \| [^|]*\d short of 0\.5 asked\*\* \|", said.out), (
+        "errors: the fewer"
+    )
     assert "| two, wider |  | not run yet |" in said.out
     found = output / "toy" / "one-1" / "reproduced.json"
     before = found.stat().st_mtime_ns
