@@ -113,7 +113,7 @@ def behind(scores: list[dict[str, float]], figure: float | None, whose: str) -> 
     """By how much the mean of some runs falls short of a figure, if it does."""
     if not scores or figure is None:
         return ""
-    short = figure - mean(each["score"] for each in scores)
+    short = figure - round(mean(each["score"] for each in scores), 2)
     if not scores[0].get("higher_is_better", True):
         short = -short
     return f"; **{short:.2f} short of {figure:g} {whose}**" if short > 0 else ""

@@ -116,6 +116,8 @@ def _map(load: Load, file: str, path: str, dark: bool) -> None:
 
     sentences, groups = read_sentences(file)
     enough(sentences)
+    if (table := beside(Path(path))).resolve() == Path(file).resolve():
+        raise ValueError(f"{table}: would be written over; choose another --output")
     trained = load()
     found = sentence_map(sentences, trained.summaries(sentences), groups)
     place = found.save(path, dark=dark)

@@ -56,7 +56,7 @@ class RunningText:
 
     A line's end is the end-of-sequence symbol, with every tokenizer. Without `valid`, the last
     `held_out` of the training text's characters is what the model is measured on and never learns
-    from. It begins with a whole line, unless lines are so long that it would be half as long.
+    from. It begins with a whole line, unless lines are so long that it would be half as long again.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class RunningText:
         content: dict[str, JSON] = {
             "files": [*fingerprints(files, self.cache)],
             "valid": len(self._valid or ()),
-            "held_out": self.held_out,
+            "cut": None if self._valid else [*self._cut],
             "tokenizer": tokenizer.fingerprint,
             "version": VERSION,
         }

@@ -74,7 +74,7 @@ def sentence_map(
 
 
 def beside(picture: Path) -> Path:
-    """Where the table of a map is; never a file that sentences would be kept in."""
+    """Where the table of a map is, under a name that sentences are hardly kept in."""
     return picture.with_suffix(".places.tsv")
 
 

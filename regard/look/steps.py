@@ -26,7 +26,7 @@ class Track:
 
 @contextmanager
 def followed(model: nn.Module) -> Iterator[list[Track]]:
-    """Have every recurrent part step by itself and keep its states; outputs stay the same.
+    """Have every recurrent part step by itself and keep its states; what is real stays the same.
 
     The fused kernel never shows the states between its first step and its last.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,18 +62,20 @@ def behind(found: Evaluation, card: Mapping[str, Any]) -> list[str]:
 def repeats(text: str) -> bool:
     """Whether one, two or three words come three times in a row.
 
-    Where no blank parts the words, two to eight letters do, of which not all are the same.
+    Of scripts without capitals, where blanks may part nothing, two to eight letters do, of which
+    not all are the same.
     """
     words = text.split()
-    if len(words) > 1:
-        return any(_thrice(words, size) for size in (1, 2, 3))
-    return any(_thrice(text, size) for size in range(2, 9))
+    return any(any(_thrice(words, size)) for size in (1, 2, 3)) or any(
+        len(set(run)) > 1 and any(sign.isalpha() and sign == sign.swapcase() for sign in run)
+        for size in range(2, 9)
+        for run in _thrice(text, size)
+    )
 
 
-def _thrice(row: Sequence[str], size: int) -> bool:
-    """Whether a run of so many comes three times."""
+def _thrice(row: Sequence[str], size: int) -> Iterator[Sequence[str]]:
+    """Each run of so many that comes three times."""
     for first in range(len(row) - 3 * size + 1):
         parts = [row[first + size * n : first + size * (n + 1)] for n in range(3)]
-        if parts[0] == parts[1] == parts[2] and (size == 1 or len(set(parts[0])) > 1):
-            return True
-    return False
+        if parts[0] == parts[1] == parts[2]:
+            yield parts[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -161,14 +161,22 @@ def _card_text(name: str, facts: Mapping[str, Any]) -> str:
     return (
         f"# {name}\n\n{facts.get('about') or 'A model trained with Regard.'}\n\n"
         f"Trained on {data.get(unit, 0):,} {unit} ({data.get('target_tokens', 0):,} target "
-        f"symbols) for {facts.get('updates', 0):,} updates in "
-        f"{facts.get('training_seconds', 0) / 60:.1f} minutes, seed {facts.get('seed')}, "
-        f"{facts.get('precision')}, {facts.get('peak_memory', 0) / 2**30:.1f} GiB at the peak; "
-        f"weights: {facts.get('weights')}.\n\n"
+        f"symbols) for {', '.join(_run(facts))}; weights: {facts.get('weights')}.\n\n"
         f"| validation | score |\n|---|---|\n{scores}\n\n"
         f"Made with {', '.join(f'{k} {v}' for k, v in facts['versions'].items())}. "
         "The recipe is in recipe.yaml, everything else that is known in card.json.\n"
     )
+
+
+def _run(facts: Mapping[str, Any]) -> Iterator[str]:
+    minutes = facts.get("training_seconds", 0) / 60
+    yield f"{facts.get('updates', 0):,} updates in {minutes:.1f} minutes"
+    if "seed" in facts:
+        yield f"seed {facts['seed']}"
+    if "precision" in facts:
+        yield str(facts["precision"])
+    if facts.get("peak_memory"):
+        yield f"{facts['peak_memory'] / 2**30:.1f} GiB at the peak"
 
 
 def _what_is_there(path: Path) -> str:

@@ -133,7 +133,8 @@ class TextLearning(Learning):
     def validate(self, model: nn.Module) -> Validation:
         assert isinstance(model, LanguageModel)
         writer = Writer(model, self.symbols, anew=self.task.anew)
-        scores = {name: s.value for name, s in writer.evaluate(self.valid).scores.items()}
+        found = writer.measure(self.valid, anew=writer.anew)
+        scores = {name: score.value for name, score in found.items()}
         return Validation(scores, scores["nats"], [Sample("", writer.run("", length=100)[0].text)])
 
     def expected(self, folder: Path) -> list[str]:

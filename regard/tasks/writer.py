@@ -27,6 +27,8 @@ from regard.tasks.output import Output
 
 ROWS, WINDOW = 16, 256
 """A text is measured as this many parts side by side, each carried on from window to window."""
+UNIT = 1_000
+"""Symbols of a long line that stand for one line where an interval is drawn."""
 
 
 class Nats(Metric):
@@ -46,7 +48,7 @@ class Nats(Metric):
         return np.asarray(-totals[:, 0] / totals[:, 1])
 
     def signature(self, references: Sequence[Sequence[str]]) -> str:
-        return f"nats|lines:{len(references)}|per:character|unknown:{self.unknown:.2%}"
+        return f"nats|parts:{len(references)}|per:character|unknown:{self.unknown:.2%}"
 
     def _counts(
         self, outputs: Sequence[str], references: Sequence[Sequence[str]]
@@ -139,23 +141,25 @@ class Writer(Trained):
                     "perplexity; leave it out"
                 )
         text = data if isinstance(data, Stream) else self._stream(data)
-        ends = np.flatnonzero(text.tokens == Tokenizer.EOS) + 1
-        starts = np.r_[0, ends[:-1]]
-        by_line = np.add.reduceat(log_likelihoods(self.model, text, anew=self.anew), starts)
-        nats = Nats(float((text.tokens == Tokenizer.UNK).mean()))
-        counted: dict[str, tuple[Metric, list[Any]]] = {
-            "nats": (nats, [by_line, text.lines]),
-            "perplexity": (Perplexity(self.symbols), [by_line, ends - starts]),
-        }
+        scores = self.measure(text, anew=self.anew)
         if self.anew is not None:
-            carried = np.add.reduceat(log_likelihoods(self.model, text), starts)
-            counted["nats_carried"] = nats, [carried, text.lines]
-        parts = [[""]] * len(starts)
-        scores = {
-            name: Score(metric, np.stack(sums, 1), metric.signature(parts))
-            for name, (metric, sums) in counted.items()
-        }
+            scores["nats_carried"] = self.measure(text, anew=None)["nats"]
         return Evaluation([], [], [], [], scores)
+
+    def measure(self, text: Stream, *, anew: int | None) -> dict[str, Score]:
+        """Nats and perplexity, with a state that is carried on or begins anew."""
+        starts, characters = _units(text)
+        log_prob = np.add.reduceat(log_likelihoods(self.model, text, anew=anew), starts)
+        symbols = np.diff(np.r_[starts, len(text.tokens)])
+        counted: dict[str, tuple[Metric, Any]] = {
+            "nats": (Nats(float((text.tokens == Tokenizer.UNK).mean())), characters),
+            "perplexity": (Perplexity(self.symbols), symbols),
+        }
+        parts = [[""]] * len(starts)
+        return {
+            name: Score(metric, np.stack([log_prob, counts], 1), metric.signature(parts))
+            for name, (metric, counts) in counted.items()
+        }
 
     def gradients(self, data: Any, *, steps: int = 100, rows: int = 32) -> Gradients:
         """How the gradient of one symbol's loss flows back, in rows cut from a text."""
@@ -172,33 +176,50 @@ class Writer(Trained):
         return Stream(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
+def _units(text: Stream) -> tuple[np.ndarray, np.ndarray]:
+    """Where the units begin that intervals are drawn from, and the characters of each.
+
+    They are lines; of a line that is longer, parts of `UNIT` symbols, which share its characters.
+    """
+    ends = np.flatnonzero(text.tokens == Tokenizer.EOS) + 1
+    sizes = np.diff(ends, prepend=0)
+    parts = -(-sizes // UNIT)
+    lines = np.repeat(np.arange(len(ends)), parts)
+    within = np.arange(len(lines)) - np.repeat(np.cumsum(parts) - parts, parts)
+    starts = (ends - sizes)[lines] + UNIT * within
+    own = np.diff(np.r_[starts, len(text.tokens)])
+    return starts, text.lines[lines] * own / sizes[lines]
+
+
 @torch.inference_mode()
 def log_likelihoods(
     model: LanguageModel, text: Stream, *, anew: int | None = None
 ) -> Float[np.ndarray, " symbol"]:
     """The log probability of each symbol of a text, whose first follows a line's end.
 
-    The state is carried on through the text, or begins at zero after every `anew` symbols.
+    The text is read as `ROWS` parts side by side through each of which the state is carried on, or
+    as parts of `anew` symbols, as many at a time as take no more memory.
     """
-    rows = min(ROWS, max(1, len(text.tokens) // WINDOW))
-    span = -(-len(text.tokens) // rows)
+    span = anew or -(-len(text.tokens) // min(ROWS, max(1, len(text.tokens) // WINDOW)))
+    rows = -(-len(text.tokens) // span)
     table = np.full(rows * span, Tokenizer.PAD, np.int64)
     table[: len(text.tokens)] = text.tokens
     targets = torch.from_numpy(table).view(rows, span)
     before = torch.from_numpy(np.roll(table, 1)).view(rows, span)
     before[0, 0] = Tokenizer.EOS
     device = next(model.parameters()).device
-    state: RecurrentState | None = None
-    found = []
-    window = anew or WINDOW
-    for first in range(0, span, window):
-        part = slice(first, first + window)
-        outputs, state = model(before[:, part].to(device), None if anew else state)
-        wanted = targets[:, part].to(device)
-        found.append(
-            torch.stack([_picked(model, *row) for row in zip(outputs, wanted, strict=True)])
-        )
-    return torch.cat(found, 1).double().cpu().numpy().flatten()[: len(text.tokens)]
+    found = torch.empty(rows, span, dtype=torch.double)
+    together = max(ROWS, ROWS * WINDOW // span)
+    for top in range(0, rows, together):
+        state: RecurrentState | None = None
+        for first in range(0, span, WINDOW):
+            part = slice(top, top + together), slice(first, first + WINDOW)
+            outputs, state = model(before[part].to(device), state)
+            wanted = targets[part].to(device)
+            found[part] = torch.stack(
+                [_picked(model, *row) for row in zip(outputs, wanted, strict=True)]
+            )
+    return found.numpy().flatten()[: len(text.tokens)]
 
 
 def _picked(model: LanguageModel, outputs: Tensor, wanted: Tensor) -> Tensor:

@@ -181,7 +181,8 @@ def test_nothing_to_measure_on(say: Say, tmp_path: Path) -> None:
         ("a b a b a", False),
         ("私は私は私は", True),
         ("ははは", False),
-        ("hahahaha", True),
+        ("私は私は私は 東京", True),
+        ("hahahaha 192.168.168.168", False),
         ("......", False),
     ],
 )

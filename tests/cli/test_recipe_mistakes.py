@@ -38,6 +38,7 @@ MISTAKES: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"data__train": 5}, ("data.train: wanted {is: ", "got 5")),
     ({"data__train": {"path": "a.tsv"}}, ("data.train.is: wanted a name", "without is")),
     ({"model": "bahdanau"}, ("model: wanted {is: systems.bahdanau", "got 'bahdanau'")),
+    ({"model": "bahdanau", "train__updates": None}, ("model: wanted {is: ", "got 'bahdanau'")),
     (
         {"train__optimizer": {"is": ADAM, "lr": "fast"}},
         ("train.optimizer.lr: wanted a number", "got 'fast'"),

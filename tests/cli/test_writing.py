@@ -65,7 +65,7 @@ def test_prompts_before_a_bad_line_are_written_on(
 def test_scores_alone_and_against_itself(say: Say, writer: Path) -> None:
     said = say("evaluate", writer, "valid", "--against", writer)
     assert said.code == 0, said.err
-    assert "nats|lines:6|per:character|unknown:0.00%" in said.out
+    assert "nats|parts:6|per:character|unknown:0.00%" in said.out
     assert "no clear winner" in said.out
 
 

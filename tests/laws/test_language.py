@@ -108,17 +108,15 @@ def test_log_likelihood_is_that_of_rows_read_side_by_side(size: int) -> None:
     assert abs(found.sum() - wanted) < 1e-7
 
 
-@pytest.mark.parametrize("size", [3, 300, 600])
-def test_log_likelihood_of_windows_from_zero(size: int) -> None:
+@pytest.mark.parametrize(("size", "anew"), [(3, 7), (300, 7), (600, 300), (9_000, 7)])
+def test_log_likelihood_of_windows_from_zero(size: int, anew: int) -> None:
     model = tiny("lstm")
     tokens = np.random.default_rng(0).integers(3, VOCAB, size)
     text = Stream(tokens, np.array([size], np.int32))
-    found = log_likelihoods(model, text, anew=7)
-    before = np.r_[Tokenizer.EOS, tokens[:-1]]
-    rows = max(1, min(16, size // 256))
-    span, wanted = -(-size // rows), []
-    for start in (s + w for s in range(0, size, span) for w in range(0, span, 7)):
-        part = slice(start, min(start + 7, start - start % span + span, size))
+    found = log_likelihoods(model, text, anew=anew)
+    before, wanted = np.r_[Tokenizer.EOS, tokens[:-1]], []
+    for start in range(0, size, anew):
+        part = slice(start, start + anew)
         outputs, _ = model(torch.from_numpy(before[part])[None])
         log_prob = model.head(outputs).log_softmax(-1)[0].detach()
         wanted += log_prob.gather(1, torch.from_numpy(tokens[part])[:, None])[:, 0].tolist()
@@ -135,6 +133,19 @@ def test_a_model_of_windows_is_measured_both_ways(tmp_path: Path) -> None:
     assert scores["nats_carried"] == carried.evaluate(str(path)).scores["nats"].value
     assert abs(scores["nats"] - scores["nats_carried"]) > 1e-6
     assert set(carried.evaluate(str(path)).scores) == {"nats", "perplexity"}
+
+
+def test_long_lines_are_several_units_of_an_interval(tmp_path: Path) -> None:
+    symbols = Characters().train(["to be or not to be"])
+    model = randomised(language_model(symbols.size, embedding=3, dim=4), "units", 0)
+    path, scores = tmp_path / "text.txt", []
+    for text in ("to be or not " * 300 + "\nto be\n", "to be or not " * 300):
+        path.write_text(text)
+        nats = Writer(model, symbols).evaluate(str(path)).scores["nats"]
+        assert nats.statistics[:, 1].sum() == len(text.rstrip("\n")) + 1
+        assert nats.interval().low < nats.interval().score < nats.interval().high
+        scores.append(nats)
+    assert [len(score.statistics) for score in scores] == [5, 4]
 
 
 def test_a_stream_draws_from_the_models_own_distribution() -> None:
