@@ -17,7 +17,7 @@ def recipes(name: str | None) -> None:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("recipe", "what it does", "result it must reach"):
+    for column in ("recipe", "what it does", "result asked, and measured"):
         table.add_column(column, overflow="fold")
     for path in bundled():
         recipe = _read(path)
