@@ -19,6 +19,14 @@ BLANKS = r"[ \t\r\n]+"
 # A word, a digit or a run of signs, each with the blank before it: joined, they are the text.
 # Digits stand alone, so that a number which was never seen can be said digit by digit.
 PIECES = r" ?[\p{L}\p{M}]+| ?\p{N}| ?[^ \p{L}\p{M}\p{N}]+"
+PLAIN = {
+    **dict.fromkeys("’‘‚´`", "'"),
+    **dict.fromkeys("“”„«»", '"'),
+    **dict.fromkeys("‐‑–—", "-"),
+    **dict.fromkeys("\u00a0\u202f", " "),
+    "…": "...",
+}
+"""What telephones and word processors write, and what it stands for."""
 
 
 class TokenizerSettings(ABC):
@@ -68,7 +76,20 @@ def _from_list(pieces: list[str], split: Any, normalizer: Any, kind: Kind) -> To
     vocabulary = {piece: number for number, piece in enumerate((*SPECIALS, *pieces))}
     model = Library(models.WordLevel(vocabulary, unk_token=SPECIALS[Tokenizer.UNK]))
     model.normalizer, model.pre_tokenizer = normalizer, split
-    return Tokenizer(model, kind)
+    return _learned(model, kind)
+
+
+def _learned(library: Any, kind: Kind) -> Tokenizer:
+    """A tokenizer that reads signs which it never met as the plain ones which it did."""
+    from tokenizers import normalizers
+
+    met = {" ", *"".join(library.get_vocab())}
+    strange = {
+        sign: plain for sign, plain in PLAIN.items() if sign not in met and met.issuperset(plain)
+    }
+    steps = [normalizers.Replace(*pair) for pair in strange.items()]
+    library.normalizer = normalizers.Sequence([*steps, library.normalizer])
+    return Tokenizer(library, kind)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +184,7 @@ class Bpe(TokenizerSettings):
         trained = json.loads(library.to_str())
         # Left in, the library would look for the special symbols in every text.
         trained["added_tokens"] = []
-        return Tokenizer(Library.from_str(json.dumps(trained)), "subwords")
+        return _learned(Library.from_str(json.dumps(trained)), "subwords")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,4 +213,4 @@ class Unigram(TokenizerSettings):
         learned = learn(pieces, _checked(self.size) - len(SPECIALS))
         vocabulary = [(name, 0.0) for name in SPECIALS] + learned
         library.model = models.Unigram(vocabulary, unk_id=Tokenizer.UNK)
-        return Tokenizer(library, "subwords")
+        return _learned(library, "subwords")
