@@ -239,7 +239,8 @@ def test_a_user_package_that_is_trusted(
         "from regard.systems import bahdanau\n"
         "def small(source_vocab: int, target_vocab: int, *, size: int) -> Seq2Seq:\n"
         "    return bahdanau(source_vocab, target_vocab, embedding=size, encoder=size,\n"
-        "        decoder=2 * size, attention=size, readout=size, dropout=0.0)\n"
+        "        decoder=2 * size, attention=size, readout=size, deep_output='tanh',\n"
+        "        dropout=0.0)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     recipe = yaml.safe_load((folder / "recipe.yaml").read_text())
