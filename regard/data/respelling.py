@@ -1,14 +1,12 @@
 """Names and numbers that stand on both sides of a pair, spelt anew so that copying is learned."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
 KEPT = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
 """A number or a word; of these, `copied` says which are meant."""
-CLASSES = ("123456789", "aeiou", "bcdfghjklmnpqrstvwxz", "AEIOU", "BCDFGHJKLMNPQRSTVWXZ")
-"""A sign becomes another of its class: a number stays one without a zero before it, a name stays
-something that can be said."""
 
 
 def copied(source: str, target: str) -> set[str]:
@@ -22,32 +20,48 @@ def _meant(word: str) -> bool:
     return digits > 1 or (not digits and len(word) > 2 and word[0].isupper())
 
 
-def _says(text: str) -> bool:
-    return any(word.isalpha() for word in KEPT.findall(text))
+def words_of(*texts: str) -> list[str]:
+    """All words, without numbers."""
+    return [word for text in texts for word in KEPT.findall(text) if word.isalpha()]
 
 
 def respelt(
-    source: str, target: str, *, share: float, random: np.random.Generator
+    source: str, target: str, words: Sequence[str], *, share: float, random: np.random.Generator
 ) -> tuple[str, str]:
     """Spell each of a pair's copied words anew with the probability `share`, alike on both sides.
 
-    One table for the whole pair exchanges digits, vowels and consonants among themselves. A model
-    that meets a name or a number a few times learns it by heart; of names that never come again,
-    only copying can be learned.
+    A model that meets a name or a number a few times learns it by heart; of names that never come
+    again, only copying can be learned. They are made of bits of `words`.
     """
-    if not (_says(source) and _says(target)):
+    if not (words_of(source) and words_of(target)):
         return source, target  # numbers alone are there for their value or their order
-    chosen = {word for word in sorted(copied(source, target)) if random.random() < share}
-    if not chosen:
+    anew = {
+        word: _name(word, words, random) if word.isalpha() else _number(word, random)
+        for word in sorted(copied(source, target))
+        if random.random() < share
+    }
+    if not anew:
         return source, target
-    table = _table(random)
 
     def spell(match: re.Match[str]) -> str:
-        return match[0].translate(table) if match[0] in chosen else match[0]
+        return anew.get(match[0], match[0])
 
     return KEPT.sub(spell, source), KEPT.sub(spell, target)
 
 
-def _table(random: np.random.Generator) -> dict[int, int]:
-    others = "".join("".join(random.permutation(list(signs))) for signs in CLASSES)
-    return str.maketrans("".join(CLASSES), others)
+def _number(like: str, random: np.random.Generator) -> str:
+    """Other digits; a number that has no zero in front gets none."""
+    return "".join(
+        str(random.integers(place == 0 and sign != "0", 10)) if sign.isdecimal() else sign
+        for place, sign in enumerate(like)
+    )
+
+
+def _name(like: str, words: Sequence[str], random: np.random.Generator) -> str:
+    """Three letters or more, which can be said about as well as the words that they are from."""
+    made = ""
+    while len(made) < 3 or random.random() < 0.4:
+        word, size = words[int(random.integers(len(words)))], int(random.integers(2, 5))
+        first = int(random.integers(max(1, len(word) - size + 1)))
+        made += word[first : first + size].lower()
+    return made.upper() if like.isupper() else made[0].upper() + made[1:]

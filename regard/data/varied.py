@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from regard.data.corpus import Row
-from regard.data.respelling import respelt
+from regard.data.respelling import respelt, words_of
 from regard.data.taking_apart import taken_apart
 from regard.data.tokenizer import Tokenizer
 
@@ -39,14 +39,16 @@ class Varied:
 
     def _respelt(self, rows: tuple[Rows, Rows], random: np.random.Generator) -> tuple[Rows, Rows]:
         found = [list(side) for side in rows]
-        for place, pair in enumerate(zip(*rows, strict=True)):
-            if Tokenizer.EOS in pair[0]:
+        written = [
+            [known.decode(row.tolist()) for row in side]
+            for known, side in zip(self.sides, rows, strict=True)
+        ]
+        words = words_of(*written[0], *written[1])
+        for place, (source, target) in enumerate(zip(*written, strict=True)):
+            if Tokenizer.EOS in rows[0][place]:
                 continue  # the turns of a dialogue, which are more than one text
-            texts = [
-                known.decode(row.tolist()) for known, row in zip(self.sides, pair, strict=True)
-            ]
-            others = respelt(*texts, share=self.respell, random=random)
-            if list(others) == texts:
+            others = respelt(source, target, words, share=self.respell, random=random)
+            if others == (source, target):
                 continue
             coded = [
                 known.encode([text])[0] for known, text in zip(self.sides, others, strict=True)
