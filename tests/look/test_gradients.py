@@ -261,6 +261,28 @@ def test_encoders():
     assert top.norms[0] == pytest.approx(float(ends.norm(dim=1).mean()))
 
 
+@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
+def test_rows_of_several_lengths_are_followed_to_their_own_ends(kind):
+    torch.manual_seed(0)
+    cell, x, lengths = (
+        CELLS[kind](3, 5, layers=2).double(),
+        draw(4, 6, 3),
+        torch.tensor([6, 1, 4, 6]),
+    )
+    outputs, state = cell(x, None, lengths)
+    with followed(cell) as tracks:
+        stepped, ends = cell(x, None, lengths)
+    assert len(tracks[0].states) == 6
+    for layer, other in zip(state, ends, strict=True):
+        for part, same in zip(layer, other, strict=True):
+            np.testing.assert_allclose(same.detach(), part.detach(), atol=1e-12)
+    for row, length in enumerate(lengths):
+        real = slice(None, length)
+        np.testing.assert_allclose(
+            stepped[row, real].detach(), outputs[row, real].detach(), atol=1e-12
+        )
+
+
 def test_a_deep_stack_is_followed_layer_by_layer():
     torch.manual_seed(0)
     model = gnmt(9, 9, embedding=4, dim=6, layers=4)
