@@ -1,7 +1,7 @@
 """Names and numbers that stand on both sides of a pair, spelt anew so that copying is learned."""
 
 import re
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,23 +20,34 @@ def _meant(word: str) -> bool:
     return digits > 1 or (not digits and len(word) > 2 and word[0].isupper())
 
 
-def words_of(*texts: str) -> list[str]:
-    """All words, without numbers."""
-    return [word for text in texts for word in KEPT.findall(text) if word.isalpha()]
+class Bits(NamedTuple):
+    """What new names are made of: the words of some texts, and the letters of these."""
+
+    words: list[str]
+    letters: list[str]
+
+    @classmethod
+    def of(cls, *texts: str) -> "Bits":
+        words = [word.lower() for text in texts for word in _words(text)]
+        return cls(words, sorted(set("".join(words))))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in KEPT.findall(text) if word.isalpha()]
 
 
 def respelt(
-    source: str, target: str, words: Sequence[str], *, share: float, random: np.random.Generator
+    source: str, target: str, bits: Bits, *, share: float, random: np.random.Generator
 ) -> tuple[str, str]:
     """Spell each of a pair's copied words anew with the probability `share`, alike on both sides.
 
     A model that meets a name or a number a few times learns it by heart; of names that never come
-    again, only copying can be learned. They are made of bits of `words`.
+    again, only copying can be learned.
     """
-    if not (words_of(source) and words_of(target)):
+    if not (_words(source) and _words(target)):
         return source, target  # numbers alone are there for their value or their order
     anew = {
-        word: _name(word, words, random) if word.isalpha() else _number(word, random)
+        word: _name(word, bits, random) if word.isalpha() else _number(word, random)
         for word in sorted(copied(source, target))
         if random.random() < share
     }
@@ -57,11 +68,18 @@ def _number(like: str, random: np.random.Generator) -> str:
     )
 
 
-def _name(like: str, words: Sequence[str], random: np.random.Generator) -> str:
-    """Three letters or more, which can be said about as well as the words that they are from."""
+def _name(like: str, bits: Bits, random: np.random.Generator) -> str:
+    """Three letters or more: bits of words, and as many that are drawn letter by letter.
+
+    Bits look like the pieces of real names; of other letters, nothing can be known by heart.
+    """
     made = ""
     while len(made) < 3 or random.random() < 0.4:
-        word, size = words[int(random.integers(len(words)))], int(random.integers(2, 5))
-        first = int(random.integers(max(1, len(word) - size + 1)))
-        made += word[first : first + size].lower()
+        size = int(random.integers(2, 5))
+        if random.random() < 0.5:
+            word = bits.words[int(random.integers(len(bits.words)))]
+            first = int(random.integers(max(1, len(word) - size + 1)))
+            made += word[first : first + size]
+        else:
+            made += "".join(random.choice(bits.letters, size))
     return made.upper() if like.isupper() else made[0].upper() + made[1:]

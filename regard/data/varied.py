@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from regard.data.corpus import Row
-from regard.data.respelling import respelt, words_of
+from regard.data.respelling import Bits, respelt
 from regard.data.taking_apart import taken_apart
 from regard.data.tokenizer import Tokenizer
 
@@ -43,11 +43,11 @@ class Varied:
             [known.decode(row.tolist()) for row in side]
             for known, side in zip(self.sides, rows, strict=True)
         ]
-        words = words_of(*written[0], *written[1])
+        bits = Bits.of(*written[0], *written[1])
         for place, (source, target) in enumerate(zip(*written, strict=True)):
             if Tokenizer.EOS in rows[0][place]:
                 continue  # the turns of a dialogue, which are more than one text
-            others = respelt(source, target, words, share=self.respell, random=random)
+            others = respelt(source, target, bits, share=self.respell, random=random)
             if others == (source, target):
                 continue
             coded = [

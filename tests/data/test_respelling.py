@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data import Bpe, Characters, Tokenizer
-from regard.data.respelling import KEPT, copied, respelt, words_of
+from regard.data.respelling import KEPT, Bits, copied, respelt
 from regard.data.varied import Varied
 
 SIGNS = "AÀBCDEGHIJKLMNOPQRSTUVWXYZaàbcdefghijklmnopqrstuvwxyzé0123456789,. "
@@ -15,8 +15,8 @@ PAIR = ("In 1986 Tom paid 2,000 yen to Mr Suzuki.", "En 1986, Tom a payé 2,000 
 
 
 def spelt(source: str, target: str, *, share: float = 1.0, seed: int = 1) -> tuple[str, str]:
-    words = words_of(source, target, "once upon a time")
-    return respelt(source, target, words, share=share, random=np.random.default_rng(seed))
+    bits = Bits.of(source, target, "once upon a time")
+    return respelt(source, target, bits, share=share, random=np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize(

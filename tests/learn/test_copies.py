@@ -61,7 +61,7 @@ def share_right(folder: Path, **data: Any) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("respell", [0.0, 0.5])
 def test_what_was_never_met_is_copied(respell: float, tmp_path: Path) -> None:
-    write_pairs(tmp_path / "train.tsv", *invented(1, 12), 1500)
+    write_pairs(tmp_path / "train.tsv", *invented(1, 40), 1500)
     with (tmp_path / "train.tsv").open("a") as file:  # so that every sign has a symbol
         every = "0123456789aeioubcdfghjklmnpqrstvwxzAEIOUBCDFGHJKLMNPQRSTVWXZ"
         file.write(f"{every}\t{every}\n")
