@@ -44,11 +44,12 @@ def respelt(
     A model that meets a name or a number a few times learns it by heart; of names that never come
     again, only copying can be learned.
     """
-    if not (_words(source) and _words(target)):
+    both = sorted(copied(source, target))
+    if not both or not (_words(source) and _words(target)):
         return source, target  # numbers alone are there for their value or their order
     anew = {
         word: _name(word, bits, random) if word.isalpha() else _number(word, random)
-        for word in sorted(copied(source, target))
+        for word in both
         if random.random() < share
     }
     if not anew:

@@ -115,8 +115,7 @@ def fitted(recipe: dict[str, Any], found: Survey) -> dict[str, Any]:
         sizes = {"is": "systems.transformer"} if "size" in own else model(found.pairs)
         full["model"] = {**sizes, "shared": shared, **own}
     # Who names a model and says for how long it is trained has a way of their own with it.
-    named = unnamed(recipe) or isinstance(full["model"], dict)
-    if named and (unnamed(recipe) or untimed(recipe)):
+    if unnamed(recipe) or (untimed(recipe) and isinstance(full["model"], dict)):
         steady = full["model"]["is"] == "systems.transformer"
         full["train"] = merged(training(found.pairs, steady=steady), recipe.get("train") or {})
         full.setdefault("smoothing", 0.1)

@@ -62,12 +62,12 @@ def behind(found: Evaluation, card: Mapping[str, Any]) -> list[str]:
 def repeats(text: str) -> bool:
     """Whether one, two or three words come three times in a row.
 
-    Of scripts without capitals, where blanks may part nothing, two to eight letters do, of which
-    not all are the same.
+    Inside a word, and where blanks part nothing, two to eight signs do, with a letter among them
+    and not all the same.
     """
     words = text.split()
     return any(any(_thrice(words, size)) for size in (1, 2, 3)) or any(
-        len(set(run)) > 1 and any(sign.isalpha() and sign == sign.swapcase() for sign in run)
+        len(set(run)) > 1 and any(sign.isalpha() for sign in run)
         for size in range(2, 9)
         for run in _thrice(text, size)
     )

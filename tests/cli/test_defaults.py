@@ -182,7 +182,9 @@ def test_nothing_to_measure_on(say: Say, tmp_path: Path) -> None:
         ("私は私は私は", True),
         ("ははは", False),
         ("私は私は私は 東京", True),
-        ("hahahaha 192.168.168.168", False),
+        ("hahahaha", True),
+        ("192.168.168.168", False),
+        ("J'étais irrépassassassable.", True),
         ("......", False),
     ],
 )
